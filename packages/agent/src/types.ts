@@ -1,0 +1,104 @@
+// The records of a run and the contracts of the loop: messages, events, tools, hooks.
+
+import {
+  AssistantMessage,
+  type AssistantMessageEvent,
+  type Context,
+  type ImageContent,
+  type Message,
+  type Model,
+  type StreamOptions,
+  type TextContent,
+  type ToolCall,
+  ToolResultMessage,
+  type Usage,
+  UserMessage,
+} from "@earendil-works/pi-ai";
+import { type Static, type TSchema, Type } from "typebox";
+
+/** Applications add roles of their own by declaration merging. */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging
+export interface CustomAgentMessages {}
+
+/** What a conversation consists of: the model's three roles and whatever an application adds. */
+export type AgentMessage = Message | CustomAgentMessages[keyof CustomAgentMessages];
+
+/** The schema of the roles the loop itself knows. */
+export const CoreMessage = Type.Union([UserMessage, AssistantMessage, ToolResultMessage], { title: "CoreMessage" });
+
+/** What a tool gives back. `details` is for people and programs, never sent to the model; `usage` is nested model work. */
+export interface AgentToolResult<TDetails = unknown> {
+  content: (TextContent | ImageContent)[];
+  details?: TDetails;
+  usage?: Usage;
+  /** Ends the run after this batch instead of asking the model again. */
+  terminate?: boolean;
+}
+
+/** Reports progress. A returned promise resolves when the reader has caught up; a tool that produces much waits for it. */
+export type AgentToolUpdate<TDetails = unknown> = (partial: AgentToolResult<TDetails>) => undefined | Promise<void>;
+
+/**
+ * A tool the loop can run. `execute` gets validated parameters; it throws to report an error to the model, and stops
+ * at once when `signal` aborts. A tool that ignores its signal is given up after 5 seconds.
+ */
+export interface AgentTool<TParameters extends TSchema = TSchema, TDetails = unknown> {
+  name: string;
+  /** For people; the name stands in when it is absent. */
+  label?: string;
+  description: string;
+  parameters: TParameters;
+  /** Mends arguments before they are validated (old names, stringified lists). */
+  prepareArguments?: (args: unknown) => unknown;
+  /** `sequential` makes the whole batch run one call after the other. Default `parallel`. */
+  executionMode?: "sequential" | "parallel";
+  execute(
+    toolCallId: string,
+    params: Static<TParameters>,
+    signal: AbortSignal | undefined,
+    onUpdate: AgentToolUpdate<TDetails>,
+  ): Promise<AgentToolResult<TDetails>>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a list of tools of different parameters has no narrower type
+export type AnyAgentTool = AgentTool<any, any>;
+
+/** A tool result that a run is about to record; hooks may patch it. */
+export interface FinishedToolCall {
+  toolCall: ToolCall;
+  result: AgentToolResult;
+  isError: boolean;
+}
+
+/** What happens during a run, in order. `message_update` carries the live message so far. */
+export type AgentEvent =
+  | { type: "agent_start" }
+  | { type: "agent_end"; messages: AgentMessage[] }
+  | { type: "turn_start" }
+  | { type: "turn_end"; message: AgentMessage; toolResults: ToolResultMessage[] }
+  | { type: "message_start"; message: AgentMessage }
+  | { type: "message_update"; message: AgentMessage; assistantMessageEvent: AssistantMessageEvent }
+  | { type: "message_end"; message: AgentMessage }
+  | { type: "tool_execution_start"; toolCallId: string; toolName: string; args: unknown }
+  | {
+      type: "tool_execution_update";
+      toolCallId: string;
+      toolName: string;
+      args: unknown;
+      partialResult: AgentToolResult;
+    }
+  | {
+      type: "tool_execution_end";
+      toolCallId: string;
+      toolName: string;
+      result: AgentToolResult;
+      isError: boolean;
+      /** Milliseconds the tool ran; absent when it did not run. */
+      durationMs?: number;
+    };
+
+/** Takes an event. A returned promise holds the loop until the reader has caught up. */
+export type EmitAgentEvent = (event: AgentEvent) => undefined | Promise<void>;
+
+/** Makes one model call; ends in exactly one `done` or `error` event and never throws. */
+export type StreamFn = (model: Model, context: Context, options: StreamOptions) => AsyncIterable<AssistantMessageEvent>;
