@@ -1,3 +1,14 @@
 // What this package offers: one model call, its records, and the models it knows.
 
+export { type ApiImplementation, type ApiLoader, type ApiStreamOptions, apiNames, registerApi } from "./apis/index.js";
+export {
+  type AssistantMessageEventStream,
+  createAssistantMessageEventStream,
+  PushedEventStream,
+} from "./event-stream.js";
+export { type AssistantMessageDelta, MessageBuilder, type MessageOrigin } from "./message-builder.js";
+export { classifyProviderError, errorInfo, isRetryable, ProviderError } from "./provider-error.js";
+export { complete, stream } from "./stream.js";
+export { clampThinkingLevel, supportedThinkingLevels } from "./thinking.js";
 export * from "./types.js";
+export { addUsage, emptyUsage, withCost } from "./usage.js";

@@ -1,0 +1,12 @@
+// Speaks the openai-completions wire API.
+
+import { ProviderError } from "../provider-error.js";
+import type { ApiImplementation } from "./index.js";
+
+/** The openai-completions API. */
+export const openaiCompletionsApi: ApiImplementation = {
+  // biome-ignore lint/correctness/useYield: nothing to say yet
+  async *stream(model) {
+    throw new ProviderError(`Cannot call "${model.id}": not there yet`, { kind: "invalid_request" });
+  },
+};
