@@ -1,3 +1,6 @@
 // What this package offers: the loop, and the contracts around it.
 
+export { Agent, type AgentOptions } from "./agent.js";
+export { runAgentLoop } from "./agent-loop.js";
+export { coerceArguments } from "./coerce-arguments.js";
 export * from "./types.js";

@@ -39,8 +39,8 @@ export interface AgentToolResult<TDetails = unknown> {
 export type AgentToolUpdate<TDetails = unknown> = (partial: AgentToolResult<TDetails>) => undefined | Promise<void>;
 
 /**
- * A tool the loop can run. `execute` gets validated parameters; it throws to report an error to the model, and stops
- * at once when `signal` aborts. A tool that ignores its signal is given up after 5 seconds.
+ * A tool the loop can run. `execute` gets validated parameters; it throws to report an error to the model (a `details`
+ * property of the error becomes the result's), and stops at once when `signal` aborts. A tool that ignores its signal is given up after 5 seconds.
  */
 export interface AgentTool<TParameters extends TSchema = TSchema, TDetails = unknown> {
   name: string;
@@ -99,6 +99,45 @@ export type AgentEvent =
 
 /** Takes an event. A returned promise holds the loop until the reader has caught up. */
 export type EmitAgentEvent = (event: AgentEvent) => undefined | Promise<void>;
+
+/** How one model call is made; read anew at the start of every turn, so a change takes effect with the next request. */
+export interface TurnSetup {
+  model: Model;
+  systemPrompt?: string;
+  tools: readonly AnyAgentTool[];
+  options: StreamOptions;
+}
+
+/** Where messages wait that were sent while the agent runs. `take` removes and announces what it gives back. */
+export interface MessageQueue {
+  isEmpty(): boolean;
+  take(): Promise<AgentMessage[]>;
+}
+
+/** What may be decided about a call before it runs. `block` gives the model `reason` as an error instead. */
+export interface BeforeToolCallResult {
+  block?: boolean;
+  reason?: string;
+  terminate?: boolean;
+}
+
+/** Everything the loop needs from outside. It keeps no state of its own between runs. */
+export interface AgentLoopOptions {
+  setup(): TurnSetup | Promise<TurnSetup>;
+  /** The conversation so far as the model sees it, without anything it must not see. */
+  modelMessages(): readonly Message[] | Promise<readonly Message[]>;
+  stream: StreamFn;
+  emit: EmitAgentEvent;
+  signal: AbortSignal;
+  steering: MessageQueue;
+  followUps: MessageQueue;
+  beforeToolCall?(call: ToolCall, args: unknown, tool: AnyAgentTool): Promise<BeforeToolCallResult | undefined>;
+  afterToolCall?(finished: FinishedToolCall): Promise<FinishedToolCall | undefined>;
+  /** Runs between a turn and the next request; `false` ends the run. */
+  beforeNextTurn?(): Promise<boolean>;
+  /** Milliseconds a tool may ignore its abort before it is given up. Default 5000. */
+  abortGraceMs?: number;
+}
 
 /** Makes one model call; ends in exactly one `done` or `error` event and never throws. */
 export type StreamFn = (model: Model, context: Context, options: StreamOptions) => AsyncIterable<AssistantMessageEvent>;

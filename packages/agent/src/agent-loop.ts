@@ -1,0 +1,137 @@
+// The loop: turns until no tool call and no queued message is left.
+
+import { type AssistantMessage, emptyUsage, type ToolCall } from "@earendil-works/pi-ai";
+import { failToolCalls, runTools } from "./run-tools.js";
+import type { AgentLoopOptions, AgentMessage, MessageQueue } from "./types.js";
+
+/**
+ * Runs until the model has nothing left to do, and returns the messages it made, prompts included.
+ *
+ * `prompts` start the run, or a queue whose messages do; with an empty list it goes on from the conversation as it is
+ * (a retry). Every start event has its
+ * end, whatever happens: a failed or aborted call ends as a message with stop reason `error` or `aborted`, which is
+ * the last of the run.
+ */
+export async function runAgentLoop(
+  prompts: readonly AgentMessage[] | MessageQueue,
+  options: AgentLoopOptions,
+): Promise<AgentMessage[]> {
+  const { emit, signal } = options;
+  const made: AgentMessage[] = [];
+  const announce = async (message: AgentMessage) => {
+    made.push(message);
+    await emit({ type: "message_start", message });
+    await emit({ type: "message_end", message });
+  };
+  const deliver = async (queue: MessageQueue) => {
+    for (const message of await queue.take()) await announce(message);
+  };
+
+  await emit({ type: "agent_start" });
+  await emit({ type: "turn_start" });
+  if ("take" in prompts) await deliver(prompts);
+  else {
+    for (const prompt of prompts) await announce(prompt);
+    // Steering that was kept from an aborted run goes out behind the new prompt.
+    if (prompts.length > 0 && !options.steering.isEmpty()) await deliver(options.steering);
+  }
+
+  for (;;) {
+    const { message, tools } = await runTurn(options);
+    made.push(message);
+    const calls = message.content.filter((block) => block.type === "toolCall");
+    const failed = message.stopReason === "error" || message.stopReason === "aborted";
+    const batch = failed ? undefined : await answerCalls(message, calls, tools, options);
+    for (const result of batch?.results ?? []) await announce(result);
+    await emit({ type: "turn_end", message, toolResults: batch?.results ?? [] });
+    if (failed || signal.aborted) break;
+
+    const next = nextQueue(options, calls.length > 0 && !batch?.terminate);
+    if (next === undefined) break;
+    if (options.beforeNextTurn && !(await options.beforeNextTurn())) break;
+    if (signal.aborted) break;
+    await emit({ type: "turn_start" });
+    if (next !== "tools") await deliver(next);
+  }
+  await emit({ type: "agent_end", messages: made });
+  return made;
+}
+
+/** What the next turn is for: tool results to show, a queue to deliver, or nothing. Steering goes before follow-ups. */
+function nextQueue(options: AgentLoopOptions, hasToolResults: boolean): MessageQueue | "tools" | undefined {
+  if (!options.steering.isEmpty()) return options.steering;
+  if (hasToolResults) return "tools";
+  return options.followUps.isEmpty() ? undefined : options.followUps;
+}
+
+/** A call that the output limit cut off may be incomplete in any place, so none of that message is run. */
+async function answerCalls(
+  message: AssistantMessage,
+  calls: readonly ToolCall[],
+  tools: Parameters<typeof runTools>[1],
+  options: AgentLoopOptions,
+) {
+  if (calls.length === 0) return undefined;
+  if (message.stopReason === "length")
+    return failToolCalls(calls, "The answer was cut off by the output limit, so this call was not run", options);
+  return runTools(calls, tools, options);
+}
+
+/** One model call, from `message_start` to `message_end`. */
+async function runTurn(options: AgentLoopOptions) {
+  const { emit, signal } = options;
+  let setup: Awaited<ReturnType<AgentLoopOptions["setup"]>> | undefined;
+  let last: AssistantMessage | undefined;
+  let started = false;
+  const start = async (message: AssistantMessage) => {
+    if (started) return;
+    started = true;
+    // A snapshot: the live message goes on growing while this record waits to be written.
+    await emit({ type: "message_start", message: { ...message, content: [], stopReason: "pending" } });
+  };
+  try {
+    setup = await options.setup();
+    const { model, systemPrompt, tools } = setup;
+    const context = { systemPrompt, messages: await options.modelMessages(), tools: tools.map(declaration) };
+    for await (const event of options.stream(model, context, { ...setup.options, signal })) {
+      if (event.type === "done") last = event.message;
+      else if (event.type === "error") last = event.error;
+      else if (event.type === "start") await start(event.partial);
+      else {
+        if (!started) await start(event.partial);
+        // Nothing is awaited per delta unless the reader is behind.
+        const behind = emit({ type: "message_update", message: event.partial, assistantMessageEvent: event });
+        if (behind) await behind;
+      }
+    }
+    last ??= failedMessage(setup.model, "The model's stream ended without a result");
+  } catch (error) {
+    last = failedMessage(setup?.model, error instanceof Error ? error.message : String(error));
+  }
+  await start(last);
+  await emit({ type: "message_end", message: last });
+  return { message: last, tools: setup?.tools ?? [] };
+}
+
+function declaration({ name, description, parameters }: { name: string; description: string; parameters: object }) {
+  return { name, description, parameters };
+}
+
+/** A stream function that breaks its promise (throws, or ends without a result) still ends the turn in order. */
+function failedMessage(
+  model: { api: string; provider: string; id: string } | undefined,
+  errorMessage: string,
+): AssistantMessage {
+  return {
+    role: "assistant",
+    content: [],
+    api: model?.api ?? "unknown",
+    provider: model?.provider ?? "unknown",
+    model: model?.id ?? "unknown",
+    usage: emptyUsage(),
+    stopReason: "error",
+    errorMessage,
+    error: { kind: "other" },
+    timestamp: Date.now(),
+  };
+}
