@@ -9,6 +9,15 @@ import { SessionEntry } from "../../sessions/entries.js";
 /** The version of this protocol; a change that breaks a client raises it. */
 export const protocolVersion = 1;
 
+/** The published schema files by name, and their `$id`. */
+export const schemaIds = {
+  "rpc-input": "urn:pi:schema:rpc-input",
+  "rpc-output": "urn:pi:schema:rpc-output",
+  "json-events": "urn:pi:schema:json-events",
+  "session-entry": "urn:pi:schema:session-entry",
+  settings: "urn:pi:schema:settings",
+} as const;
+
 const Images = Type.Optional(Type.Array(ImageContent));
 const QueueMode = Type.Union([Type.Literal("all"), Type.Literal("one-at-a-time")], { title: "QueueMode" });
 export type QueueMode = Static<typeof QueueMode>;

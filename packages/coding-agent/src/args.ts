@@ -1,0 +1,188 @@
+// The flag table of the command line; parsing and --help come from it.
+
+import { parseArgs as tokenize } from "node:util";
+
+interface Flag {
+  /** What `--help` says; absent for options that are only accepted. */
+  does?: string;
+  /** Short forms without the dash; those of several letters are ours, not bundles. */
+  short?: string;
+  /** Name of the value, for options that take one. */
+  value?: string;
+  repeatable?: boolean;
+  /** The value may be left out. */
+  optionalValue?: boolean;
+  /** Its engine is not there yet: using it is an error that says so. */
+  planned?: boolean;
+}
+
+/** Every option by its long name. */
+export const flags = {
+  mode: { value: "mode", does: "What is written to stdout: text (default), json or rpc" },
+  print: { short: "p", does: "Run the prompts, print the last answer, and exit" },
+  provider: { value: "name", does: "Provider to look for --model in" },
+  model: { value: "pattern", does: 'Model id or pattern; "provider/id" and ":thinking" may be part of it' },
+  "api-key": { value: "key", does: "Key for the chosen model's provider, for this process" },
+  models: { value: "patterns", does: "Models to cycle through, separated by commas; * matches anything" },
+  thinking: { value: "level", does: "off, minimal, low, medium, high, xhigh or max" },
+  "list-models": { value: "search", optionalValue: true, does: "List models with credentials, and exit" },
+  continue: { short: "c", does: "Continue the latest session of this directory" },
+  session: { value: "path|id", does: "Open a session by file or by the beginning of its id" },
+  "session-id": { value: "id", does: "Open this directory's session with the id, or start one" },
+  "session-dir": { value: "dir", does: "Where sessions are stored and looked for" },
+  "no-session": { does: "Keep the session in memory only" },
+  name: { short: "n", value: "name", does: "Display name of the session" },
+  resume: { short: "r", planned: true },
+  fork: { value: "path|id", planned: true },
+  export: { value: "file", planned: true },
+  tools: {
+    short: "t",
+    value: "list",
+    does: "Tools to offer, or +name and -name to change the default ones; * matches",
+  },
+  "exclude-tools": { short: "xt", value: "list", does: "Tools to leave out after all other choices" },
+  "no-tools": { short: "nt", does: "Offer no tools" },
+  "no-builtin-tools": { short: "nbt", does: "Offer none of the built-in tools" },
+  "system-prompt": { value: "text|file", does: "Replace the system prompt" },
+  "append-system-prompt": { value: "text|file", repeatable: true, does: "Add to the system prompt" },
+  "no-context-files": { short: "nc", does: "Leave out AGENTS.md and CLAUDE.md" },
+  extension: { short: "e", value: "path", repeatable: true, planned: true },
+  "no-extensions": { short: "ne", does: "Load no extensions but those given" },
+  skill: { value: "path", repeatable: true, planned: true },
+  "no-skills": { short: "ns", does: "Load no skills but those given" },
+  "prompt-template": { value: "path", repeatable: true, planned: true },
+  "no-prompt-templates": { short: "np", does: "Load no prompt templates but those given" },
+  approve: { short: "a", does: "Trust this project's settings and resources for this run" },
+  "no-approve": { short: "na", does: "Do not use this project's settings and resources" },
+  offline: { does: "No network but the model's; nothing else is ever called, so this changes nothing" },
+  help: { short: "h", does: "Show this help, and exit" },
+  version: { short: "v", does: "Show the version, and exit" },
+  // Options of terminal interfaces that hosts pass along.
+  "no-themes": {},
+  theme: { value: "path", repeatable: true },
+  "use-theme": { value: "name" },
+  "tui-mode": { value: "mode" },
+  "no-mcp": {},
+  verbose: {},
+} satisfies Record<string, Flag>;
+export type FlagName = keyof typeof flags;
+
+/** The command line taken apart. `values` has what was given, by long name. */
+export interface ParsedArgs {
+  values: Partial<Record<FlagName, string | true>>;
+  lists: Partial<Record<FlagName, string[]>>;
+  /** `@file` arguments, without the @. */
+  files: string[];
+  messages: string[];
+  /** Why the command line cannot be used; empty when it can. */
+  errors: string[];
+}
+
+const table: Record<string, Flag> = flags;
+
+/** Options end at `--`; what comes after it is a message even when it begins with a dash. */
+export function parseCommandLine(argv: readonly string[]): ParsedArgs {
+  const parsed: ParsedArgs = { values: {}, lists: {}, files: [], messages: [], errors: [] };
+  const args = expandShortForms(argv);
+  const { tokens } = tokenize({
+    args,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+    options: Object.fromEntries(
+      Object.entries(table).map(([name, { value, optionalValue }]) => [
+        name,
+        { type: value && !optionalValue ? ("string" as const) : ("boolean" as const) },
+      ]),
+    ),
+  });
+  let ended = false;
+  let takesOptional: FlagName | undefined;
+  for (const token of tokens) {
+    if (token.kind === "option-terminator") ended = true;
+    else if (token.kind === "positional") {
+      if (takesOptional && !ended && !token.value.startsWith("@")) parsed.values[takesOptional] = token.value;
+      else if (!ended && token.value.startsWith("@") && token.value.length > 1) parsed.files.push(token.value.slice(1));
+      else parsed.messages.push(token.value);
+      takesOptional = undefined;
+    } else {
+      takesOptional = takeOption(parsed, token);
+    }
+  }
+  check(parsed);
+  return parsed;
+}
+
+function takeOption(
+  { values, lists, errors }: ParsedArgs,
+  { name, rawName, value }: { name: string; rawName: string; value: string | undefined },
+): FlagName | undefined {
+  const flag = Object.hasOwn(table, name) ? table[name] : undefined;
+  if (!flag) errors.push(`Unknown option: ${rawName}`);
+  else if (flag.planned) errors.push(`${rawName} is not supported yet`);
+  else if (flag.value && !flag.optionalValue && value === undefined) errors.push(`${rawName} needs a value`);
+  else if (!flag.value && value !== undefined) errors.push(`${rawName} takes no value`);
+  else if (flag.repeatable) {
+    lists[name as FlagName] ??= [];
+    lists[name as FlagName]?.push(value ?? "");
+  } else {
+    values[name as FlagName] = value ?? true;
+    if (flag.optionalValue && value === undefined) return name as FlagName;
+  }
+  return undefined;
+}
+
+/** `-nt` → `--no-tools`: short forms of several letters would otherwise be read as bundles of one-letter options. */
+function expandShortForms(argv: readonly string[]): string[] {
+  const long = new Map(
+    Object.entries(table).flatMap(([name, { short }]) => (short ? [[`-${short}`, `--${name}`]] : [])),
+  );
+  const end = argv.indexOf("--");
+  return argv.map((arg, at) => (end >= 0 && at >= end ? arg : (long.get(arg) ?? arg)));
+}
+
+const modes = ["text", "json", "rpc"];
+
+function check({ values, files, errors }: ParsedArgs): void {
+  const { mode } = values;
+  if (mode !== undefined && !modes.includes(String(mode)))
+    errors.push(`Unknown mode "${mode}": use ${modes.join(", ")}`);
+  if (mode === "rpc" && files.length > 0)
+    errors.push("RPC mode takes no @file arguments; send images and texts in prompts");
+  if (values.provider && !values.model) errors.push("--provider needs --model");
+  const chosen = (["session", "session-id", "continue", "no-session"] as const).filter((name) => values[name]);
+  const [first, second] = chosen;
+  const together = new Set(chosen);
+  if (first && second && !(together.size === 2 && together.has("session-id") && together.has("no-session")))
+    errors.push(`--${first} and --${second} cannot be combined`);
+}
+
+/** The text of `--help`. */
+export function helpText(): string {
+  const lines = Object.entries(table)
+    .filter(([, { does }]) => does)
+    .map(([name, { short, value, optionalValue, does }]) => {
+      const argument = value ? (optionalValue ? ` [${value}]` : ` <${value}>`) : "";
+      return { left: `--${name}${short ? `, -${short}` : ""}${argument}`, does: does as string };
+    });
+  const width = Math.max(...lines.map(({ left }) => left.length)) + 2;
+  return [
+    "pi - a coding agent to embed: RPC, JSON events, print mode",
+    "",
+    "Usage: pi [options] [--] [@files...] [messages...]",
+    "",
+    "Options:",
+    ...lines.map(({ left, does }) => `  ${left.padEnd(width)}${does}`),
+    `  ${"--".padEnd(width)}End of options; the rest are messages`,
+    "",
+    "Examples:",
+    '  pi --model demo --mode json "List the files in this directory"   (needs no key)',
+    '  pi -p "What does this project do?"',
+    '  git diff | pi -p "Review this change"',
+    "  pi --mode rpc --no-session",
+    "",
+    "Exit codes: 0 done; 1 failed to start, wrong arguments, or the last run failed;",
+    "  129, 130, 143 after SIGHUP, SIGINT, SIGTERM",
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,341 @@
+// One session in use: wires the services, orders every event, and delegates.
+
+import type { AnyAgentTool, TurnSetup } from "@earendil-works/pi-agent-core";
+import type { ImageContent, Model, StreamOptions, ThinkingLevel, UserMessage } from "@earendil-works/pi-ai";
+import { stream } from "@earendil-works/pi-ai";
+import type { BashResult, QueueMode, RpcSessionState, SessionStats } from "../modes/rpc/rpc-types.js";
+import type { SessionManager } from "../sessions/session-manager.js";
+import { type BashRequest, UserShell } from "./bash.js";
+import { Conversation } from "./conversation.js";
+import { CommandError } from "./errors.js";
+import { EventLine, type EventListener } from "./event-line.js";
+import type { AgentSessionEvent } from "./events.js";
+import { InputStage, type InputStageOptions, type TypedInput } from "./input.js";
+import type { AgentMessage, BashExecutionMessage } from "./messages.js";
+import { ModelSelection, type ScopedModel } from "./models.js";
+import { Queues } from "./queue.js";
+import { type RunOutcome, Runs } from "./run.js";
+import { sessionStats } from "./stats.js";
+
+/** What became of a text. */
+export type PromptDisposition = "started" | "queued" | "handled";
+
+/** What the session needs to know of models: an interface so that tests need no files. */
+export interface ModelSource {
+  find(provider: string, id: string): Model | undefined;
+  getAvailable(): readonly Model[];
+  hasCredentials(model: Model): boolean;
+  /** Key and headers of a request; may run a command. Rejects with a text that says what is missing. */
+  resolveRequest(model: Model): Promise<Pick<StreamOptions, "apiKey" | "headers">>;
+}
+
+export interface AgentSessionOptions {
+  store: SessionManager;
+  models: ModelSource;
+  model: Model | null;
+  thinkingLevel: ThinkingLevel;
+  scopedModels: readonly ScopedModel[];
+  /** Tools offered to the model, in order. */
+  tools: readonly AnyAgentTool[];
+  systemPrompt: string;
+  queueModes: Record<"steering" | "followUp", QueueMode>;
+  images: Pick<InputStageOptions, "prepareImage" | "maxImages">;
+  shell: { shellPath?: string | undefined; commandPrefix?: string | undefined };
+  /** Environment of shell commands; session variables are added. */
+  environment: () => Record<string, string | undefined>;
+  /** What every model call gets beside key, level and abort signal. */
+  streamOptions: StreamOptions;
+  /** Told of a bug that broke a run; the process goes on. */
+  fault: (error: unknown) => void;
+  /** The model call; replaced in tests. */
+  stream?: typeof stream;
+}
+
+/** A conversation with a model: what is typed goes in, events come out. */
+export class AgentSession {
+  readonly store: SessionManager;
+  readonly models: ModelSelection;
+  readonly #options: AgentSessionOptions;
+  readonly #line: EventLine;
+  readonly #conversation: Conversation;
+  readonly #queues: Queues;
+  readonly #input: InputStage;
+  readonly #runs: Runs;
+  readonly #shell: UserShell;
+  /** Messages written to the store when they were accepted, so that `message_end` does not write them again. */
+  readonly #stored = new WeakSet<AgentMessage>();
+  /** Commands that ended during the run under way; they join the conversation after it. */
+  #finishedCommands: BashExecutionMessage[] = [];
+  /** The model a run was accepted for answers its first turn, whatever is chosen meanwhile. */
+  #firstTurn: { model: Model; level: ThinkingLevel } | undefined;
+
+  constructor(options: AgentSessionOptions) {
+    this.#options = options;
+    this.store = options.store;
+    this.#line = new EventLine({ store: (event) => this.#record(event) });
+    const { emit } = this.#line;
+    this.#conversation = new Conversation(options.store);
+    this.#queues = new Queues(emit, options.queueModes);
+    this.#input = new InputStage(options.images);
+    this.models = new ModelSelection({
+      model: options.model,
+      thinkingLevel: options.thinkingLevel,
+      scoped: options.scopedModels,
+      emit,
+      find: (provider, id) => options.models.find(provider, id),
+      available: () => options.models.getAvailable(),
+      hasCredentials: (model) => options.models.hasCredentials(model),
+      recordModel: ({ provider, id }) => this.store.appendModelChange(provider, id),
+      recordLevel: (level) => this.store.appendThinkingLevelChange(level),
+    });
+    this.#shell = new UserShell({
+      emit,
+      cwd: this.store.getCwd(),
+      ...options.shell,
+      environment: () => options.environment(),
+      record: (message) => this.#recordCommand(message),
+    });
+    this.#runs = new Runs({
+      emit,
+      queues: this.#queues,
+      loop: {
+        setup: () => this.#turnSetup(),
+        modelMessages: () => this.#conversation.forModel,
+        stream: options.stream ?? stream,
+      },
+      beforeSettled: () => this.#recordFinishedCommands(),
+      fault: options.fault,
+    });
+    this.store.onWriteError = (error) => {
+      emit({ type: "session_write_error", path: this.store.getSessionFile() ?? "", error: error.message });
+    };
+  }
+
+  /** Every event, in order. A returned promise slows the run down to the reader's pace. */
+  subscribe(listener: EventListener): () => void {
+    return this.#line.subscribe(listener);
+  }
+
+  get messages(): readonly AgentMessage[] {
+    return this.#conversation.messages;
+  }
+
+  get model(): Model | null {
+    return this.models.model;
+  }
+
+  /** Models with credentials, in the order they are cycled through. */
+  availableModels(): readonly Model[] {
+    return this.#options.models.getAvailable();
+  }
+
+  get isStreaming(): boolean {
+    return this.#runs.isRunning;
+  }
+
+  /** How the last run ended; nothing before the first. */
+  get outcome(): RunOutcome | undefined {
+    return this.#runs.outcome;
+  }
+
+  state(): RpcSessionState {
+    const { store, models } = this;
+    const { accepting } = this.#input;
+    const file = store.getSessionFile();
+    const name = store.getSessionName();
+    return {
+      model: models.model,
+      thinkingLevel: models.level,
+      isStreaming: this.isStreaming || accepting > 0,
+      isCompacting: false,
+      steeringMode: this.#queues.modes.steering,
+      followUpMode: this.#queues.modes.followUp,
+      ...(file && { sessionFile: file }),
+      sessionId: store.getSessionId(),
+      ...(name && { sessionName: name }),
+      autoCompactionEnabled: true,
+      messageCount: this.messages.length,
+      pendingMessageCount: this.#queues.length,
+      ...(accepting > 0 && { accepting }),
+      ...(store.readOnly && { readOnly: true }),
+    };
+  }
+
+  stats(): SessionStats {
+    const { store } = this;
+    const session = { sessionFile: store.getSessionFile(), sessionId: store.getSessionId() };
+    return sessionStats(session, store.getEntries(), this.messages, this.model);
+  }
+
+  /**
+   * Sends a text: starts a run, or queues it as `streamingBehavior` says. Resolves when its fate is known, not when the
+   * run is over. Throws CommandError `busy` during a run without `streamingBehavior`, `no_model`, `no_credentials`,
+   * `invalid_params`, `session_locked` or `cancelled`.
+   */
+  prompt(text: string, options: Omit<Partial<TypedInput>, "text"> = {}): Promise<PromptDisposition> {
+    return this.#accept(text, options, () => {
+      if (!options.streamingBehavior)
+        throw new CommandError(
+          "busy",
+          'The agent is running. Set streamingBehavior to "steer" or "followUp" to queue the message',
+        );
+      return options.streamingBehavior === "steer" ? "steering" : "followUp";
+    });
+  }
+
+  /** Queues a text for the next model call; starts a run when idle. Throws like `prompt`, but never `busy`. */
+  steer(text: string, options: { images?: readonly ImageContent[]; source?: TypedInput["source"] } = {}) {
+    return this.#accept(text, { ...options, streamingBehavior: "steer" }, () => "steering");
+  }
+
+  /** Queues a text for when the agent is done; starts a run when idle. Throws like `prompt`, but never `busy`. */
+  followUp(text: string, options: { images?: readonly ImageContent[]; source?: TypedInput["source"] } = {}) {
+    return this.#accept(text, { ...options, streamingBehavior: "followUp" }, () => "followUp");
+  }
+
+  clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
+    return this.#queues.clear();
+  }
+
+  /** Empties the queues of a session that is being replaced, and gives back what was in them. */
+  dropQueue(): { steering: string[]; followUp: string[] } {
+    const texts = this.#queues.texts();
+    this.#queues.drop();
+    return texts;
+  }
+
+  /** Shows undelivered messages a last time, when the process ends. */
+  async announceQueue(): Promise<void> {
+    if (this.#queues.length > 0) await this.#queues.announce();
+  }
+
+  setQueueMode(name: "steering" | "followUp", mode: QueueMode): void {
+    this.#queues.modes[name] = mode;
+  }
+
+  queueModes(): Record<"steering" | "followUp", QueueMode> {
+    return { ...this.#queues.modes };
+  }
+
+  /** Stops whatever is under way but shell commands; resolves after its last event. Returns how much was stopped. */
+  async abort(): Promise<number> {
+    const cancelled = this.#input.cancel();
+    const run = await this.#runs.abort();
+    return cancelled + (run ? 1 : 0);
+  }
+
+  /** Resolves when no run is under way. */
+  waitForIdle(): Promise<void> {
+    return this.#runs.settled();
+  }
+
+  /** Throws CommandError `invalid_params` for an empty command and `session_locked`. */
+  async bash(request: BashRequest): Promise<BashResult> {
+    if (!request.command.trim()) throw new CommandError("invalid_params", "A command needs text", "command");
+    await this.#acquire();
+    return this.#shell.execute(request);
+  }
+
+  abortBash(): number {
+    return this.#shell.abort();
+  }
+
+  /** Throws CommandError `invalid_params` for an empty name and `session_locked`. */
+  async setName(name: string): Promise<void> {
+    const trimmed = name.trim();
+    if (!trimmed) throw new CommandError("invalid_params", "Session name cannot be empty", "name");
+    await this.#acquire();
+    this.store.appendSessionInfo(trimmed, { flush: true });
+    await this.#line.emit({ type: "session_info_changed", name: trimmed });
+  }
+
+  /** Takes the session file for writing before a change to it. Throws CommandError `session_locked`. */
+  async acquireForChange(): Promise<void> {
+    if (this.store.isWritten) await this.#acquire();
+  }
+
+  lastAssistantText(): string | null {
+    for (let at = this.messages.length - 1; at >= 0; at -= 1) {
+      const message = this.messages[at];
+      if (message?.role !== "assistant") continue;
+      const texts = message.content.filter((block) => block.type === "text").map(({ text }) => text);
+      if (texts.length > 0) return texts.join("");
+    }
+    return null;
+  }
+
+  /** Ends everything this session runs and lets go of its file. Events are delivered before this resolves. */
+  async dispose(): Promise<void> {
+    await this.abort();
+    this.#shell.abort();
+    await this.#shell.idle();
+    await this.#line.flushed();
+    this.store.release();
+  }
+
+  #accept(
+    text: string,
+    options: Omit<Partial<TypedInput>, "text">,
+    queueDuringRun: () => "steering" | "followUp",
+  ): Promise<PromptDisposition> {
+    const input: TypedInput = { ...options, text, source: options.source ?? "interactive" };
+    return this.#input.pass(input, async (message) => {
+      if (message === "handled") return "handled";
+      if (this.isStreaming) {
+        await this.#queues.add(queueDuringRun(), message);
+        return "queued";
+      }
+      const model = this.models.require();
+      await this.#acquire();
+      if (this.isStreaming) {
+        // A run that began by itself while the file was waited for.
+        await this.#queues.add(queueDuringRun(), message);
+        return "queued";
+      }
+      this.#start(message, model);
+      return "started";
+    });
+  }
+
+  #start(message: UserMessage, model: Model): void {
+    this.#conversation.append(message);
+    this.#stored.add(message);
+    this.#firstTurn = { model, level: this.models.level };
+    this.#runs.start([message]);
+  }
+
+  async #acquire(): Promise<void> {
+    try {
+      await this.store.acquire();
+    } catch (error) {
+      throw new CommandError("session_locked", error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #turnSetup(): Promise<TurnSetup> {
+    const model = this.#firstTurn?.model ?? this.models.require();
+    const thinkingLevel = this.#firstTurn?.level ?? this.models.level;
+    this.#firstTurn = undefined;
+    const { tools, systemPrompt, streamOptions, models } = this.#options;
+    const { apiKey, headers } = await models.resolveRequest(model);
+    const options: StreamOptions = { ...streamOptions, thinkingLevel, sessionId: this.store.getSessionId() };
+    if (apiKey !== undefined) options.apiKey = apiKey;
+    if (headers) options.headers = headers;
+    return { model, systemPrompt, tools, options };
+  }
+
+  /** The store's step of the line: what is announced has been written. */
+  #record(event: AgentSessionEvent): void {
+    if (event.type !== "message_end" || this.#stored.has(event.message)) return;
+    this.#conversation.append(event.message);
+  }
+
+  #recordCommand(message: BashExecutionMessage): void {
+    if (this.isStreaming) this.#finishedCommands.push(message);
+    else this.#conversation.append(message);
+  }
+
+  #recordFinishedCommands(): void {
+    for (const message of this.#finishedCommands.splice(0)) this.#conversation.append(message);
+  }
+}

@@ -1,0 +1,79 @@
+// The one serial line every event of a session passes: extension handlers, then the store, then subscribers.
+
+import type { AgentSessionEvent } from "./events.js";
+
+/** Takes an event; a returned promise tells the emitter to wait until the reader has caught up. */
+export type EventListener = (event: AgentSessionEvent) => undefined | Promise<void>;
+
+/** Emits an event into the line. */
+export type Emit = EventListener;
+
+interface EventLineSteps {
+  /** Handlers that may take time; absent when there is none, so that nothing waits for them. */
+  extensions?: (event: AgentSessionEvent) => undefined | Promise<void>;
+  /** Records the event; synchronous, so that what is announced has been written. */
+  store: (event: AgentSessionEvent) => void;
+}
+
+/** Keeps events in the order they were emitted, even while a handler takes its time. */
+export class EventLine {
+  readonly #steps: EventLineSteps;
+  readonly #listeners = new Set<EventListener>();
+  #tail: Promise<void> | undefined;
+
+  constructor(steps: EventLineSteps) {
+    this.#steps = steps;
+  }
+
+  /** Returns the function that ends the subscription. A listener may end itself while it is called. */
+  subscribe(listener: EventListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Returns nothing when the event went straight through, so that deltas cost no promise. */
+  emit: Emit = (event) => {
+    if (this.#tail) return this.#enqueue(() => this.#handle(event));
+    const handled = this.#steps.extensions?.(event);
+    if (handled) return this.#enqueue(() => handled.then(() => this.#deliver(event)));
+    return this.#deliver(event);
+  };
+
+  /** Resolves when everything emitted so far has been delivered. */
+  async flushed(): Promise<void> {
+    await this.#tail;
+  }
+
+  async #handle(event: AgentSessionEvent): Promise<void> {
+    await this.#steps.extensions?.(event);
+    await this.#deliver(event);
+  }
+
+  #enqueue(task: () => Promise<void>): Promise<void> {
+    const previous = this.#tail;
+    const next = previous ? previous.then(task) : task();
+    const settled = next.catch(() => {});
+    this.#tail = settled;
+    settled.then(() => {
+      if (this.#tail === settled) this.#tail = undefined;
+    });
+    return next;
+  }
+
+  #deliver(event: AgentSessionEvent): undefined | Promise<void> {
+    this.#steps.store(event);
+    return announceTo(this.#listeners, event);
+  }
+}
+
+/** Hands an event to every listener in turn; the promise, if any, resolves when all of them have caught up. */
+export function announceTo(listeners: Iterable<EventListener>, event: AgentSessionEvent): undefined | Promise<void> {
+  let behind: Promise<void>[] | undefined;
+  for (const listener of [...listeners]) {
+    const result = listener(event);
+    if (!result) continue;
+    behind ??= [];
+    behind.push(result);
+  }
+  return behind && Promise.all(behind).then(() => {});
+}

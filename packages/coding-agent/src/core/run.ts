@@ -1,0 +1,150 @@
+// One accepted prompt until it is settled: the run, what is retried, what was queued meanwhile, and the end.
+
+import { type AgentEvent, type AgentLoopOptions, type MessageQueue, runAgentLoop } from "@earendil-works/pi-agent-core";
+import type { AssistantMessage } from "@earendil-works/pi-ai";
+import type { Emit } from "./event-line.js";
+import type { AgentSessionEvent } from "./events.js";
+import type { AgentMessage } from "./messages.js";
+import type { Queues } from "./queue.js";
+
+export interface RunsOptions {
+  emit: Emit;
+  queues: Queues;
+  /** Everything the loop needs but what a run itself owns. */
+  loop: Omit<AgentLoopOptions, "emit" | "signal" | "steering" | "followUps">;
+  /**
+   * What to do about a failed answer: nothing (it stays as the final one), or wait and go on from the conversation as
+   * it is. Called before `agent_end` is announced, so that its `willRetry` tells the truth.
+   */
+  recover?: (failed: AssistantMessage, signal: AbortSignal) => Promise<Recovery | undefined>;
+  /** Runs after every low-level run that ended well, before queued work goes on (automatic compaction). */
+  afterRun?: (signal: AbortSignal) => Promise<void>;
+  /** Runs when nothing is left to do, right before `agent_settled` (commands that ended meanwhile join here). */
+  beforeSettled: () => void;
+  /** Told of a bug that broke a run. */
+  fault: (error: unknown) => void;
+}
+
+/** A second attempt that follows: `proceed` waits as long as needed and says whether it still follows. */
+export interface Recovery {
+  proceed: () => Promise<boolean>;
+}
+
+/** How the last run ended; nothing before the first. */
+export interface RunOutcome {
+  aborted: boolean;
+  /** The last assistant message of the run. */
+  last: AssistantMessage | undefined;
+}
+
+/** At most one run at a time. */
+export class Runs {
+  readonly #options: RunsOptions;
+  #current: { abort: AbortController; settled: Promise<void> } | undefined;
+  #outcome: RunOutcome | undefined;
+
+  constructor(options: RunsOptions) {
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#current !== undefined;
+  }
+
+  get outcome(): RunOutcome | undefined {
+    return this.#outcome;
+  }
+
+  /** Starts a run; `isRunning` is true when this returns. The caller has made sure that none is under way. */
+  start(prompts: readonly AgentMessage[] | MessageQueue): void {
+    const abort = new AbortController();
+    const settled = this.#drive(prompts, abort.signal);
+    this.#current = { abort, settled };
+  }
+
+  /** Stops the run; resolves after its `agent_settled`. Returns whether there was one. */
+  async abort(): Promise<boolean> {
+    const current = this.#current;
+    if (!current) return false;
+    current.abort.abort();
+    await current.settled;
+    return true;
+  }
+
+  /** Resolves when no run is under way. */
+  async settled(): Promise<void> {
+    while (this.#current) await this.#current.settled;
+  }
+
+  async #drive(prompts: readonly AgentMessage[] | MessageQueue, signal: AbortSignal): Promise<void> {
+    // Answers travel in microtasks, so the prompt is answered before its run announces anything.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const outcome: RunOutcome = { aborted: false, last: undefined };
+    try {
+      await this.#runAll(prompts, signal, outcome);
+    } catch (error) {
+      // Only a bug gets here; the run still ends visibly.
+      this.#options.fault(error);
+    }
+    // From here on a text starts a run of its own, so nothing may be awaited between the last look and this line.
+    this.#options.beforeSettled();
+    this.#current = undefined;
+    outcome.aborted = signal.aborted;
+    this.#outcome = outcome;
+    await this.#options.emit({ type: "agent_settled", aborted: signal.aborted });
+  }
+
+  async #runAll(
+    prompts: readonly AgentMessage[] | MessageQueue,
+    signal: AbortSignal,
+    outcome: RunOutcome,
+  ): Promise<void> {
+    const { queues, emit, afterRun } = this.#options;
+    let next: readonly AgentMessage[] | MessageQueue | undefined = prompts;
+    while (next) {
+      let recovery: Recovery | undefined;
+      await runAgentLoop(next, {
+        ...this.#options.loop,
+        signal,
+        steering: queues.source("steering"),
+        followUps: queues.source("followUp"),
+        emit: (event) => {
+          if (event.type === "message_end" && event.message.role === "assistant") outcome.last = event.message;
+          if (event.type !== "agent_end") return emit(event as AgentSessionEvent);
+          return this.#announceEnd(event, outcome.last, signal).then((found) => {
+            recovery = found;
+          });
+        },
+      });
+      if (recovery && (await recovery.proceed())) {
+        next = [];
+        continue;
+      }
+      if (!signal.aborted && outcome.last?.stopReason !== "error") await afterRun?.(signal);
+      next = signal.aborted ? undefined : this.#queued();
+      if (next) continue;
+      if (signal.aborted && queues.length > 0) await queues.announce();
+      next = signal.aborted ? undefined : this.#queued(); // what came while the end was prepared
+    }
+  }
+
+  async #announceEnd(
+    event: Extract<AgentEvent, { type: "agent_end" }>,
+    last: AssistantMessage | undefined,
+    signal: AbortSignal,
+  ): Promise<Recovery | undefined> {
+    const failed = last?.stopReason === "error" && !signal.aborted ? last : undefined;
+    const recovery = failed && (await this.#options.recover?.(failed, signal));
+    const end = { ...event, willRetry: recovery !== undefined } as AgentSessionEvent;
+    await this.#options.emit(end);
+    return recovery;
+  }
+
+  #queued(): MessageQueue | undefined {
+    const { queues } = this.#options;
+    const steering = queues.source("steering");
+    if (!steering.isEmpty()) return steering;
+    const followUps = queues.source("followUp");
+    return followUps.isEmpty() ? undefined : followUps;
+  }
+}

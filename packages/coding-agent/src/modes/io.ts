@@ -1,0 +1,171 @@
+// stdin, stdout, stderr and signals as one object: one ordered outgoing queue, and back-pressure for who asks.
+
+import { encodeRecord } from "../lib/jsonl.js";
+import { guardStdout } from "./stdout-guard.js";
+
+/** What a mode sees of the process. Everything it writes leaves in the order it was written. */
+export interface ModeIo {
+  /** Input as it arrives; always read, however far behind the reader of our output is. */
+  onInput(listener: (chunk: Buffer) => void, onEnd: () => void): void;
+  /** Queues one record. A promise means that much is unsent; it resolves when the reader has caught up. */
+  write(record: object): undefined | Promise<void>;
+  /** Queues text as it is (print mode). */
+  writeText(text: string): undefined | Promise<void>;
+  /** Bytes queued and not yet taken by the system. */
+  readonly unsent: number;
+  /** Resolves when at most `bytes` are unsent. */
+  drained(bytes?: number): Promise<void>;
+  /** Total bytes the reader has taken; grows while it reads. */
+  readonly sent: number;
+  /** One line for people. */
+  log(text: string): void;
+  /** The other end of stdout is gone. */
+  onClosed(listener: () => void): void;
+  onSignal(listener: (signal: EndSignal) => void): void;
+  readonly isTerminal: { stdin: boolean; stdout: boolean };
+}
+
+export type EndSignal = "SIGINT" | "SIGTERM" | "SIGHUP";
+
+/** Unsent bytes above which writers are asked to wait: a few pipe buffers (64 KB on Linux). */
+const highWater = 256 * 1024;
+/** Lines are gathered up to this size before they are handed to the stream, which saves a system call a record. */
+const gatherBytes = 64 * 1024;
+
+/** The process's own streams. Takes stdout over: from here on nothing else can write to it. */
+export function processIo(): ModeIo {
+  const { stdin, stdout, stderr } = process;
+  const output = new OrderedOutput(stdout, guardStdout(stdout, stderr));
+  stderr.on("error", () => {}); // nobody reads our log; that is no reason to end
+  return {
+    onInput(listener, onEnd) {
+      stdin.on("data", listener);
+      stdin.once("end", onEnd);
+      stdin.once("error", onEnd);
+    },
+    write: (record) => output.push(encodeRecord(record)),
+    writeText: (text) => output.push(text),
+    get unsent() {
+      return output.unsent;
+    },
+    get sent() {
+      return output.sent;
+    },
+    drained: (bytes = 0) => output.drained(bytes),
+    log: (text) => void stderr.write(`${text}\n`),
+    onClosed: (listener) => output.onClosed(listener),
+    onSignal(listener) {
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => listener(signal));
+    },
+    isTerminal: { stdin: stdin.isTTY === true, stdout: stdout.isTTY === true },
+  };
+}
+
+/** One queue in front of a stream. Text is handed over once a tick, in order, and only while the stream takes it. */
+export class OrderedOutput {
+  readonly #stream: NodeJS.WritableStream & { writableLength: number };
+  readonly #write: (text: string, done: (error?: Error | null) => void) => boolean;
+  readonly #waiting: { bytes: number; resolve: () => void }[] = [];
+  readonly #closedListeners: (() => void)[] = [];
+  #gathered = "";
+  /** Bytes in `#gathered`, and bytes the stream has not confirmed. */
+  #gatheredBytes = 0;
+  #inFlight = 0;
+  #sent = 0;
+  #scheduled = false;
+  #blocked = false;
+  #closed = false;
+  #pieces: string[] = [];
+
+  constructor(
+    stream: NodeJS.WritableStream & { writableLength: number },
+    write: (text: string, done: (error?: Error | null) => void) => boolean,
+  ) {
+    this.#stream = stream;
+    this.#write = write;
+    stream.on("error", () => this.#close());
+    stream.on("close", () => this.#close());
+  }
+
+  get unsent(): number {
+    return this.#gatheredBytes + this.#inFlight;
+  }
+
+  get sent(): number {
+    return this.#sent;
+  }
+
+  push(text: string): undefined | Promise<void> {
+    if (this.#closed) return undefined;
+    this.#gathered += text;
+    this.#gatheredBytes += Buffer.byteLength(text);
+    if (this.#gathered.length >= gatherBytes) {
+      this.#pieces.push(this.#gathered);
+      this.#gathered = "";
+      if (!this.#blocked) this.#flush();
+    } else if (!this.#scheduled && !this.#blocked) {
+      this.#scheduled = true;
+      setImmediate(() => {
+        this.#scheduled = false;
+        if (!this.#blocked) this.#flush();
+      });
+    }
+    return this.unsent > highWater ? this.drained(highWater / 2) : undefined;
+  }
+
+  drained(bytes: number): Promise<void> {
+    if (this.unsent <= bytes || this.#closed) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push({ bytes, resolve }));
+  }
+
+  onClosed(listener: () => void): void {
+    if (this.#closed) listener();
+    else this.#closedListeners.push(listener);
+  }
+
+  #flush(): void {
+    if (this.#gathered) {
+      this.#pieces.push(this.#gathered);
+      this.#gathered = "";
+    }
+    while (this.#pieces.length > 0 && !this.#blocked && !this.#closed) {
+      const piece = this.#pieces.shift() as string;
+      const bytes = Buffer.byteLength(piece);
+      this.#gatheredBytes -= bytes;
+      this.#inFlight += bytes;
+      const taken = this.#write(piece, () => this.#confirm(bytes));
+      if (taken) continue;
+      this.#blocked = true;
+      this.#stream.once("drain", () => {
+        this.#blocked = false;
+        this.#flush();
+      });
+    }
+  }
+
+  #confirm(bytes: number): void {
+    this.#inFlight -= bytes;
+    this.#sent += bytes;
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (let at = this.#waiting.length - 1; at >= 0; at -= 1) {
+      const waiter = this.#waiting[at] as { bytes: number; resolve: () => void };
+      if (!this.#closed && this.unsent > waiter.bytes) continue;
+      this.#waiting.splice(at, 1);
+      waiter.resolve();
+    }
+  }
+
+  #close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#pieces = [];
+    this.#gathered = "";
+    this.#gatheredBytes = 0;
+    this.#inFlight = 0;
+    this.#wake();
+    for (const listener of this.#closedListeners.splice(0)) listener();
+  }
+}

@@ -1,0 +1,132 @@
+// RPC mode: reads commands, validates them, lets them take effect in order, and writes answers and events.
+
+import { CommandError } from "../../core/errors.js";
+import type { SessionRuntime } from "../../core/session-runtime.js";
+import { LineSplitter, type SplitLine } from "../../lib/jsonl.js";
+import type { EndSignal, ModeIo } from "../io.js";
+import { toJsonEvent } from "../json-event.js";
+import { endOutput, signalExitCodes } from "../shutdown.js";
+import { type RpcContext, rpcHandlers } from "./rpc-commands.js";
+import { CommandLane } from "./rpc-lane.js";
+import type { RpcCommandName, RpcFailure } from "./rpc-types.js";
+import { checkParams, idOf, isCheckable, prepareCheck, type ReceivedCommand, receive } from "./rpc-validate.js";
+
+/** A record above this many bytes is refused and skipped: 128 MB. */
+export const maxRecordBytes = 128 * 1024 * 1024;
+/** While more than this many bytes are unsent, commands wait: 8 MB. */
+export const heldAboveUnsent = 8 * 1024 * 1024;
+
+export type RpcModeOptions = Omit<RpcContext, "runtime" | "waitingTexts">;
+
+/** Runs until stdin ends, a signal comes or the reader is gone; resolves with the exit code. */
+export async function runRpcMode(runtime: SessionRuntime, io: ModeIo, options: RpcModeOptions): Promise<number> {
+  return new RpcMode(runtime, io, options).run();
+}
+
+class RpcMode {
+  readonly #runtime: SessionRuntime;
+  readonly #io: ModeIo;
+  readonly #context: RpcContext;
+  readonly #lane: CommandLane;
+
+  constructor(runtime: SessionRuntime, io: ModeIo, options: RpcModeOptions) {
+    this.#runtime = runtime;
+    this.#io = io;
+    this.#lane = new CommandLane({
+      hold: () => (io.unsent > heldAboveUnsent ? io.drained(heldAboveUnsent) : undefined),
+    });
+    this.#context = { ...options, runtime, waitingTexts: () => this.#lane.waitingTexts };
+  }
+
+  async run(): Promise<number> {
+    const io = this.#io;
+    this.#runtime.subscribe((event) => io.write(toJsonEvent(event)));
+    const ended = new Promise<"eof" | "closed" | EndSignal>((resolve) => {
+      const lines = new LineSplitter({ maxBytes: maxRecordBytes });
+      const take = (line: SplitLine) => (line.oversized ? this.#refuseOversized() : this.#receive(line.text));
+      io.onInput(
+        (chunk) => lines.push(chunk).forEach(take),
+        () => {
+          lines.end().forEach(take);
+          resolve("eof");
+        },
+      );
+      io.onClosed(() => resolve("closed"));
+      io.onSignal((signal) => {
+        // An interrupt during a run stops the run, as `abort` does; otherwise it ends the process.
+        if (signal === "SIGINT" && this.#runtime.session.isStreaming) void this.#runtime.session.abort();
+        else resolve(signal);
+      });
+    });
+    const cause = await ended;
+    if (cause === "eof") await this.#lane.idle();
+    const { session } = this.#runtime;
+    if (!session.isStreaming) await session.announceQueue();
+    await this.#runtime.dispose();
+    if (cause === "closed") return 0;
+    await this.#lane.answered();
+    if (cause === "eof") await endOutput(io);
+    return cause === "eof" ? 0 : signalExitCodes[cause];
+  }
+
+  #receive(line: string): void {
+    const received = receive(line);
+    if (received.kind === "refused") this.#io.write(received.failure);
+    else if (received.kind === "command") this.#submit(received.command);
+    // An answer to a dialog nobody asked for is ignored.
+  }
+
+  #refuseOversized(): void {
+    const error = `Failed to parse command: a record may have ${maxRecordBytes} bytes at most`;
+    this.#io.write({ type: "response", command: "parse", success: false, error, code: "invalid_request" });
+  }
+
+  #submit(command: ReceivedCommand): void {
+    const { name, record } = command;
+    this.#lane.submit({
+      name,
+      ready: isCheckable(name) ? undefined : () => prepareCheck(name),
+      run: () => this.#run(command),
+      cancel: () => {
+        const error = new CommandError("cancelled", "Cancelled by abort before it was accepted");
+        this.#io.write(failure(name, record, error));
+      },
+    });
+  }
+
+  async #run(command: ReceivedCommand): Promise<void> {
+    const { name, record } = command;
+    try {
+      const data = await this.#call(name, checkParams(command), record);
+      const answer = { ...idOf(record), type: "response", command: name, success: true };
+      this.#io.write(data === undefined ? answer : { ...answer, data });
+    } catch (error) {
+      if (!(error instanceof CommandError)) this.#io.log(`pi: ${name} failed: ${describe(error)}`);
+      this.#io.write(failure(name, record, error));
+    }
+  }
+
+  #call(name: RpcCommandName, params: object, record: { id?: unknown }): unknown {
+    // The table ties each handler to its parameters; that tie is erased here, where the name is only known as a union.
+    const handler = rpcHandlers[name] as (context: RpcContext, params: object, record: object) => unknown;
+    return handler(this.#context, params, record);
+  }
+}
+
+/** The answer to a refused or failed command. A bug is told as `internal`, without an engine's own words. */
+function failure(command: string, record: Record<string, unknown>, error: unknown): RpcFailure {
+  const refusal = error instanceof CommandError ? error : undefined;
+  return {
+    ...idOf(record),
+    type: "response",
+    command,
+    success: false,
+    error: refusal?.message ?? "Internal error; details are on stderr",
+    code: refusal?.code ?? "internal",
+    ...(refusal?.field && { field: refusal.field }),
+  };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,25 @@
+// The end of output: how long a mode waits for its reader, and the exit codes of signals.
+
+import type { EndSignal, ModeIo } from "./io.js";
+
+/** 128 + the signal's number, as shells report it. */
+export const signalExitCodes: Record<EndSignal, number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+
+/** A reader that took nothing for this long is given up: 1 second, and 10 in all. */
+const patienceMs = 1000;
+const limitMs = 10_000;
+
+/** Waits until all is sent, as long as the reader takes something each second, 10 seconds at most. */
+export async function endOutput(io: Pick<ModeIo, "drained" | "sent" | "unsent">): Promise<void> {
+  const done = io.drained().then(() => true);
+  const started = performance.now();
+  for (let before = io.sent; performance.now() - started < limitMs; before = io.sent) {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<false>((resolve) => {
+      timer = setTimeout(resolve, patienceMs, false);
+    });
+    const finished = await Promise.race([done, late]);
+    clearTimeout(timer);
+    if (finished || io.sent === before) return;
+  }
+}

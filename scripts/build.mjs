@@ -1,0 +1,60 @@
+// Builds the product: one bundled entry with lazy chunks for the command, one for the SDK, the data beside them,
+// and the notices of everything that was bundled.
+
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { collectNotices } from "./notices.mjs";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const product = join(root, "packages/coding-agent");
+const dist = join(product, "dist");
+const { version, dependencies } = JSON.parse(readFileSync(join(product, "package.json"), "utf8"));
+
+for (const name of existsSync(dist) ? readdirSync(dist) : [])
+  if (name.endsWith(".js") || name === "models" || name === "bundle") rmSync(join(dist, name), { recursive: true });
+mkdirSync(dist, { recursive: true });
+
+const result = await build({
+  absWorkingDir: root,
+  entryPoints: {
+    cli: "packages/coding-agent/src/cli.ts",
+    index: "packages/coding-agent/src/index.ts",
+    "rpc-client": "packages/coding-agent/src/modes/rpc/rpc-client.ts",
+  },
+  outdir: dist,
+  bundle: true,
+  splitting: true,
+  minify: true,
+  // Names of classes and functions are seen in error texts and by extensions.
+  keepNames: true,
+  format: "esm",
+  platform: "node",
+  target: "node20",
+  conditions: ["source"],
+  chunkNames: "chunk-[hash]",
+  // Installed beside the bundle: native files, and what extensions load by path.
+  external: Object.keys(dependencies).filter((name) => name !== "typebox"),
+  define: { PI_VERSION: JSON.stringify(version) },
+  banner: {
+    // Bundled CommonJS packages ask for built-ins with require.
+    js: 'import{createRequire as $r}from"node:module";const require=$r(import.meta.url);',
+  },
+  metafile: true,
+  legalComments: "none",
+  logLevel: "warning",
+});
+cpSync(join(root, "packages/ai/src/models"), join(dist, "models"), {
+  recursive: true,
+  filter: (source) => !source.endsWith(".ts"),
+});
+const notices = collectNotices(root, Object.keys(result.metafile.inputs));
+const noticesFile = join(product, "THIRD-PARTY-NOTICES.txt");
+const current = existsSync(noticesFile) ? readFileSync(noticesFile, "utf8") : "";
+if (process.argv.includes("--notices")) writeFileSync(noticesFile, notices);
+else if (current !== notices && process.env.PI_CHECK_NOTICES) {
+  console.error("THIRD-PARTY-NOTICES.txt is stale: run `npm run generate`");
+  process.exit(1);
+}
+if (process.argv.includes("--metafile")) writeFileSync(join(dist, "meta.json"), JSON.stringify(result.metafile));

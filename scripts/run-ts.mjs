@@ -1,0 +1,30 @@
+// Runs a TypeScript file of this repository: bundles it in memory of a temporary file and imports that.
+
+import { rmSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+const [file, ...rest] = process.argv.slice(2);
+const outfile = join(root, "node_modules", ".cache", `run-ts-${process.pid}.mjs`);
+await build({
+  entryPoints: [resolve(file)],
+  outfile,
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node20",
+  conditions: ["source"],
+  packages: "bundle",
+  external: ["esbuild", "sharp", "@vscode/ripgrep"],
+  define: { PI_VERSION: '"0.0.0"' },
+  banner: { js: 'import{createRequire as $r}from"node:module";const require=$r(import.meta.url);' },
+  logLevel: "warning",
+});
+process.argv = [process.argv[0], resolve(file), ...rest];
+try {
+  await import(pathToFileURL(outfile).href);
+} finally {
+  rmSync(outfile, { force: true });
+}
