@@ -1,0 +1,51 @@
+// Replaces a file's content as a whole: a reader or a crash sees the old content or the new one, never a part.
+
+import { randomBytes } from "node:crypto";
+import { lstat, open, readlink, rename, stat, unlink, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+
+/**
+ * Writes `data` to a temporary file in the same folder, syncs it and renames it over `path`. Symbolic links are followed, so
+ * the link stays. `mode` applies in any case; without it an existing file keeps its mode and owner. Where the folder takes
+ * no new file (read-only folder, a file that is a mount point) the file is written in place. Throws the system's error.
+ */
+export async function writeFileAtomic(
+  path: string,
+  data: string | Uint8Array,
+  options: { mode?: number } = {},
+): Promise<void> {
+  const target = await followLinks(resolve(path));
+  const before = await stat(target).catch(() => undefined);
+  const mode = options.mode ?? (before ? before.mode & 0o7777 : undefined);
+  const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString("hex")}.tmp`);
+  try {
+    const file = await open(temporary, "wx", options.mode ?? 0o666);
+    try {
+      await file.writeFile(data);
+      if (before && options.mode === undefined) await file.chown(before.uid, before.gid).catch(() => undefined);
+      // After the change of owner, which clears special bits; also undoes the umask where a mode was asked for.
+      if (mode !== undefined) await file.chmod(mode);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined);
+    if (!before || !inPlaceCodes.has((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    await writeFile(target, data);
+  }
+}
+
+const inPlaceCodes = new Set(["EACCES", "EPERM", "EROFS", "EBUSY", "EXDEV"]);
+
+/** The file a chain of links ends at, which need not exist; a loop is left to the system's own error. */
+async function followLinks(path: string): Promise<string> {
+  let current = path;
+  for (let depth = 0; depth < 40; depth++) {
+    const entry = await lstat(current).catch(() => undefined);
+    if (!entry?.isSymbolicLink()) return current;
+    current = resolve(dirname(current), await readlink(current));
+  }
+  return current;
+}

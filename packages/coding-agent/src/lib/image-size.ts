@@ -1,0 +1,58 @@
+// Tells an image's kind and size from its first bytes, so that most images never need the image library.
+
+export type ImageMimeType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+
+/** The kind of image the bytes are, whatever their file is called; undefined for anything else. */
+export function sniffImage(bytes: Uint8Array): ImageMimeType | undefined {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString("latin1");
+  if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return "image/gif";
+  if (head.startsWith("RIFF") && head.startsWith("WEBP", 8)) return "image/webp";
+  return undefined;
+}
+
+/** Width and height in pixels as the header gives them, before any rotation; undefined when it is cut or odd. */
+export function imageSize(data: Uint8Array): { width: number; height: number } | undefined {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  const kind = sniffImage(bytes);
+  if (kind === "image/jpeg") return jpegSize(bytes);
+  if (kind === undefined || bytes.length < 30)
+    return kind === "image/gif" && bytes.length >= 10 ? gifSize(bytes) : undefined;
+  if (kind === "image/gif") return gifSize(bytes);
+  if (kind === "image/png") return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+  return webpSize(bytes);
+}
+
+function gifSize(bytes: Buffer): { width: number; height: number } {
+  return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
+}
+
+/** The three forms of a WebP header: extended, lossless, lossy (RFC 9649). */
+function webpSize(bytes: Buffer): { width: number; height: number } | undefined {
+  const form = bytes.toString("latin1", 12, 16);
+  if (form === "VP8X") return { width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 };
+  if (form === "VP8L") {
+    const bits = bytes.readUInt32LE(21);
+    return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 };
+  }
+  if (form === "VP8 ") return { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff };
+  return undefined;
+}
+
+/** Walks the segments up to the frame header (ITU T.81, markers C0 to CF without C4, C8 and CC). */
+function jpegSize(bytes: Buffer): { width: number; height: number } | undefined {
+  let at = 2;
+  while (at + 9 <= bytes.length) {
+    if (bytes[at] !== 0xff) return undefined;
+    const marker = bytes[at + 1]!;
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
+    if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc)
+      return { width: bytes.readUInt16BE(at + 7), height: bytes.readUInt16BE(at + 5) };
+    at += 2 + bytes.readUInt16BE(at + 2);
+  }
+  return undefined;
+}

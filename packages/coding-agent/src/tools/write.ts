@@ -1,0 +1,41 @@
+// The write tool: makes a file or replaces its whole content.
+
+import { mkdir, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { Type } from "typebox";
+import { writeFileAtomic } from "../lib/atomic-write.js";
+import { withFileMutationQueue } from "./file-queue.js";
+import { resolvePath } from "./paths.js";
+import { type BuiltInTool, checkAborted, systemReason, type ToolOptions } from "./tool.js";
+
+export const writeParameters = Type.Object({
+  path: Type.String({ description: "The file, relative to the working directory or absolute" }),
+  content: Type.String({ description: "The whole new content" }),
+});
+
+export function createWriteTool(options: ToolOptions): BuiltInTool<typeof writeParameters> {
+  return {
+    name: "write",
+    label: "write",
+    description:
+      "Write a file: it is created if it is not there, with its folders, and replaced as a whole if it is. Use edit to " +
+      "change a part of a file.",
+    promptSnippet: "Create or replace whole files",
+    promptGuidelines: ["Use write only for new files and complete rewrites."],
+    parameters: writeParameters,
+    execute(_id, { path, content }, signal) {
+      const target = resolvePath(path, options.cwd);
+      return withFileMutationQueue(target, async () => {
+        checkAborted(signal);
+        try {
+          if ((await stat(target).catch(() => undefined))?.isDirectory()) throw new Error("it is a directory");
+          await mkdir(dirname(target), { recursive: true });
+          await writeFileAtomic(target, content);
+        } catch (error) {
+          throw new Error(`Cannot write "${path}": ${systemReason(error)}`);
+        }
+        return { content: [{ type: "text", text: `Wrote ${Buffer.byteLength(content)} bytes to ${path}` }] };
+      });
+    },
+  };
+}
