@@ -1,0 +1,120 @@
+// The credentials the user stored (auth.json) and the ones given for this process.
+
+import { join } from "node:path";
+import { type Static, Type } from "typebox";
+import { checkValue } from "./check-value.js";
+import { type Environment, missingVariables, resolveConfigValue } from "./config-value.js";
+import type { Diagnostic } from "./diagnostic.js";
+import { faultAt, type JsonObject, readJsonFile } from "./json-file.js";
+import { agentDirectory } from "./locations.js";
+
+/** A stored key. `key` may stand for a variable or a command; `env` wins over the environment for this provider. */
+export const ApiKeyCredential = Type.Object(
+  {
+    type: Type.Literal("api_key"),
+    key: Type.String({ minLength: 1 }),
+    env: Type.Optional(Type.Record(Type.String(), Type.String())),
+  },
+  { title: "ApiKeyCredential" },
+);
+export type ApiKeyCredential = Static<typeof ApiKeyCredential>;
+
+/**
+ * Credentials by provider. The file is read once; what is wrong with it is in `diagnostics`, and it is never written over
+ * because it is broken. Credentials of kinds this program does not use (such as `oauth`) are kept.
+ */
+export class AuthStorage {
+  readonly path: string;
+  readonly env: Environment;
+  readonly #runtimeKeys = new Map<string, string>();
+  /** Keys of commands, run once in the life of the process; a failure stays too. */
+  readonly #commandKeys = new Map<string, Promise<string>>();
+  #credentials = new Map<string, ApiKeyCredential>();
+  #diagnostics: Diagnostic[] = [];
+
+  private constructor(path: string, env: Environment) {
+    this.path = path;
+    this.env = env;
+    this.reload();
+  }
+
+  /** Never throws. */
+  static load(options: { agentDir?: string; env?: Environment } = {}): AuthStorage {
+    const { agentDir = agentDirectory(), env = process.env } = options;
+    return new AuthStorage(join(agentDir, "auth.json"), env);
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    return this.#diagnostics;
+  }
+
+  /** Reads the file again. */
+  reload(): void {
+    const file = readJsonFile(this.path, "auth");
+    this.#diagnostics = file.diagnostics;
+    this.#credentials = new Map();
+    for (const [provider, value] of Object.entries(file.value ?? {})) {
+      const kind = (value as { type?: unknown } | null)?.type;
+      if (typeof kind === "string" && kind !== "api_key") continue;
+      const [problem] = checkValue(ApiKeyCredential, value);
+      if (!problem) this.#credentials.set(provider, value as ApiKeyCredential);
+      else
+        this.#diagnostics.push(
+          faultAt(file, "auth", [provider, ...problem.path], `${problem.expected}; it is ignored`),
+        );
+    }
+  }
+
+  /** Uses a key for this process only; undefined forgets it. It wins over everything stored. */
+  setRuntimeKey(provider: string, key: string | undefined): void {
+    if (key === undefined) this.#runtimeKeys.delete(provider);
+    else this.#runtimeKeys.set(provider, key);
+  }
+
+  /** Whether a key is there or can be asked for; nothing is run to find out. */
+  has(provider: string): boolean {
+    if (this.#runtimeKeys.has(provider)) return true;
+    const credential = this.#credentials.get(provider);
+    return credential !== undefined && missingVariables(credential.key, this.envOf(provider)).length === 0;
+  }
+
+  /** The environment as a provider sees it. */
+  envOf(provider: string): Environment {
+    const own = this.#credentials.get(provider)?.env;
+    return own ? { ...this.env, ...own } : this.env;
+  }
+
+  /** The key of a provider; undefined when none is given or stored. Rejects with `ConfigValueError`. */
+  async resolveKey(provider: string): Promise<string | undefined> {
+    const runtimeKey = this.#runtimeKeys.get(provider);
+    if (runtimeKey !== undefined) return runtimeKey;
+    const credential = this.#credentials.get(provider);
+    if (!credential) return undefined;
+    const { key } = credential;
+    if (!key.startsWith("!")) return resolveConfigValue(key, this.envOf(provider));
+    const running = this.#commandKeys.get(key) ?? resolveConfigValue(key, this.envOf(provider));
+    this.#commandKeys.set(key, running);
+    return running;
+  }
+
+  /** Stores a key. Rejects when the file is broken or cannot be written. */
+  async set(provider: string, credential: ApiKeyCredential): Promise<void> {
+    await this.#update((file) => {
+      file[provider] = credential;
+    });
+  }
+
+  /** Removes what is stored for a provider. */
+  async remove(provider: string): Promise<void> {
+    await this.#update((file) => {
+      delete file[provider];
+    });
+  }
+
+  async #update(change: (file: JsonObject) => void): Promise<void> {
+    // Loaded when something is saved: saves its cost at start.
+    const { updateJsonFile } = await import("./update-json-file.js");
+    await updateJsonFile(this.path, "auth", change, { mode: 0o600 });
+    this.reload();
+  }
+}

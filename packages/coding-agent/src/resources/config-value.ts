@@ -1,0 +1,75 @@
+// Values of configuration that stand for something else: `$NAME`, `${NAME}`, `!command`, or just themselves.
+
+import type { ChildProcess } from "node:child_process";
+
+export type Environment = Record<string, string | undefined>;
+
+/** A key command that takes longer than this is given up. */
+const commandTimeoutMs = 10_000;
+const maxOutputBytes = 64 * 1024;
+
+/** A value that does not resolve. The text never holds output of a command, which may be a secret. */
+export class ConfigValueError extends Error {
+  override readonly name = "ConfigValueError";
+}
+
+/**
+ * The variables a value needs that are not set; a value without variables and commands needs none. Tells whether a
+ * value will resolve without running anything.
+ */
+export function missingVariables(value: string, env: Environment): string[] {
+  if (value.startsWith("!")) return [];
+  return [...value.matchAll(pattern)].flatMap(([, braced, plain]) => {
+    const name = braced ?? plain;
+    return name && !env[name] ? [name] : [];
+  });
+}
+
+/**
+ * The text a value stands for. `$NAME` and `${NAME}` are variables, `$$` a dollar sign, a leading `!` runs the rest in the
+ * shell and takes its output without the line end, a leading `$!` is an exclamation mark. Rejects with `ConfigValueError`.
+ */
+export async function resolveConfigValue(value: string, env: Environment): Promise<string> {
+  if (value.startsWith("!")) return runCommand(value.slice(1), env);
+  const [missing] = missingVariables(value, env);
+  if (missing) throw new ConfigValueError(`the variable ${missing} is not set`);
+  return value.replace(pattern, (_, braced?: string, plain?: string, sign?: string) => {
+    const name = braced ?? plain;
+    return name ? (env[name] ?? "") : (sign ?? "");
+  });
+}
+
+const pattern = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*)|([$!]))/g;
+
+async function runCommand(command: string, env: Environment): Promise<string> {
+  // Loaded when a command has to be run: child processes are not needed to start.
+  const { killGroup, resolveShell, spawnGroup } = await import("../lib/shell.js");
+  const child = spawnGroup(resolveShell(), ["-c", command], { env, stdio: ["ignore", "pipe", "ignore"] });
+  const end = () => child.pid !== undefined && killGroup(child.pid);
+  const timer = setTimeout(end, commandTimeoutMs);
+  try {
+    const { output, code } = await outcomeOf(child, end);
+    if (code !== 0)
+      throw new ConfigValueError(code === null ? "its command was ended" : `its command failed with exit code ${code}`);
+    const text = output.replace(/\r?\n$/, "");
+    if (text.trim() === "") throw new ConfigValueError("its command gave no output");
+    return text;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** `code` is null when the command was ended by a signal, such as ours when it takes too long or gives too much. */
+function outcomeOf(child: ChildProcess, end: () => void): Promise<{ output: string; code: number | null }> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    child.stdout?.on("data", (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > maxOutputBytes) end();
+      else chunks.push(chunk);
+    });
+    child.once("error", (error) => reject(new ConfigValueError(`its command cannot be started: ${error.message}`)));
+    child.once("close", (code) => resolve({ output: Buffer.concat(chunks).toString("utf8"), code }));
+  });
+}
