@@ -68,10 +68,15 @@ export function processStartTime(pid: number): string | undefined {
  */
 export class ProcessGroups {
   readonly #groups = new Map<number, { startTime: string | undefined; leaderEnded: boolean }>();
+  readonly #startTime: (pid: number) => string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
+  constructor(startTime: (pid: number) => string | undefined = processStartTime) {
+    this.#startTime = startTime;
+  }
+
   add(pid: number): void {
-    this.#groups.set(pid, { startTime: processStartTime(pid), leaderEnded: false });
+    this.#groups.set(pid, { startTime: this.#startTime(pid), leaderEnded: false });
   }
 
   /** The leader has ended and was reaped: forgets the group, or watches it while background children live on. */
@@ -110,7 +115,7 @@ export class ProcessGroups {
     const group = this.#groups.get(pid)!;
     if (!group.leaderEnded) return true;
     // A number is not given away while a group has it, so a living leader is a stranger's.
-    const stranger = group.startTime !== undefined && (processStartTime(pid) ?? group.startTime) !== group.startTime;
+    const stranger = group.startTime !== undefined && (this.#startTime(pid) ?? group.startTime) !== group.startTime;
     if (!stranger && killGroup(pid, 0)) return true;
     this.#groups.delete(pid);
     return false;

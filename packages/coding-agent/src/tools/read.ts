@@ -116,8 +116,7 @@ async function readText(
     return { content: [{ type: "text", text }], details: { truncation: withoutContent(truncation) } };
   }
   if (next <= read.totalLines || !read.totalIsKnown) {
-    const more = read.totalIsKnown ? `${read.totalLines - next + 1} more lines` : "More lines";
-    text = `${text.replace(/\n$/, "")}\n\n[${more} in the file. Use offset=${next} to continue.]`;
+    text = `${text.replace(/\n$/, "")}\n\n[Showing lines ${offset}-${next - 1} of ${lineCount}. Use offset=${next} to continue.]`;
   }
   return { content: [{ type: "text", text }] };
 }
