@@ -1,0 +1,262 @@
+// Which models there are, which of them have credentials, and what a request to one of them needs.
+
+import { join } from "node:path";
+import { type Model, providerFacts, providerIds, readProvider, type StreamOptions } from "@earendil-works/pi-ai";
+import type { AuthStorage } from "./auth.js";
+import { ConfigValueError, type Environment, missingVariables, resolveConfigValue } from "./config-value.js";
+import type { Diagnostic } from "./diagnostic.js";
+import { type ModelsConfig, type ProviderConfig, readModelsConfig } from "./models-config.js";
+import { combineModels, unknownModel } from "./provider-models.js";
+
+/** A request cannot be made because its provider has no usable credentials. */
+export class CredentialsError extends Error {
+  override readonly name = "CredentialsError";
+}
+
+/**
+ * The models of models.json, of extensions and of the program, in this order of providers: models.json, extensions, the
+ * program's own order. Catalogues are read when a provider is asked for.
+ */
+export class ModelRegistry {
+  readonly #auth: AuthStorage;
+  readonly #path: string;
+  readonly #registered = new Map<string, ProviderConfig>();
+  readonly #included: Model[] = [];
+  readonly #combined = new Map<string, Model[]>();
+  readonly #problems = new Map<string, string[]>();
+  #config!: ModelsConfig;
+
+  private constructor(path: string, auth: AuthStorage) {
+    this.#path = path;
+    this.#auth = auth;
+    this.reload();
+  }
+
+  /** Never throws: what is wrong with models.json is in `diagnostics`. */
+  static load(options: { agentDir: string; auth: AuthStorage }): ModelRegistry {
+    return new ModelRegistry(join(options.agentDir, "models.json"), options.auth);
+  }
+
+  /** Reads models.json again. */
+  reload(): void {
+    this.#config = readModelsConfig(this.#path);
+    this.#combined.clear();
+    this.#problems.clear();
+    // Only these can hold problems that concern the user, and their own models cost nothing to make.
+    for (const id of this.#config.providers.keys()) this.allModelsOf(id);
+  }
+
+  get diagnostics(): readonly Diagnostic[] {
+    const problems = [...this.#problems.values()].flat();
+    return [
+      ...this.#config.diagnostics,
+      ...problems.map((message) => ({ severity: "error" as const, source: "models", message, path: this.#path })),
+    ];
+  }
+
+  /** All providers, in order. */
+  get providerIds(): string[] {
+    return [...new Set([...this.#config.providers.keys(), ...this.#registered.keys(), ...providerIds])];
+  }
+
+  /** For people. */
+  providerName(id: string): string {
+    return this.#config.providers.get(id)?.name ?? this.#registered.get(id)?.name ?? providerFacts(id)?.name ?? id;
+  }
+
+  hasProvider(id: string): boolean {
+    return this.#config.providers.has(id) || this.#registered.has(id) || providerFacts(id) !== undefined;
+  }
+
+  /** The model, whether or not it has credentials. */
+  find(provider: string, id: string): Model | undefined {
+    const isIt = (model: Model) => model.provider === provider && model.id === id;
+    return this.allModelsOf(provider).find(isIt) ?? this.#included.find(isIt);
+  }
+
+  /** All models. Reads every catalogue. */
+  getAll(): Model[] {
+    return this.#withIncluded(this.providerIds.filter(isNotKeyless).flatMap((id) => this.allModelsOf(id)));
+  }
+
+  /** The models of providers with credentials, and those that were included. */
+  getAvailable(): Model[] {
+    return this.#withIncluded(this.availableProviders().flatMap((id) => this.allModelsOf(id)));
+  }
+
+  /** The providers with credentials, in order; those that need none are not among them. */
+  availableProviders(): string[] {
+    return this.providerIds.filter((id) => isNotKeyless(id) && this.hasCredentialsFor(id));
+  }
+
+  /** Must not be changed. */
+  allModelsOf(provider: string): readonly Model[] {
+    let models = this.#combined.get(provider);
+    if (!models) {
+      const combined = combineModels(provider, {
+        builtIn: readProvider(provider),
+        registered: this.#registered.get(provider),
+        configured: this.#config.providers.get(provider),
+        env: this.#auth.envOf(provider),
+      });
+      models = combined.models;
+      this.#combined.set(provider, models);
+      this.#problems.set(provider, combined.problems);
+    }
+    return models;
+  }
+
+  /** The model a provider starts with: the documented one, else its first. */
+  defaultModelOf(provider: string): Model | undefined {
+    const models = this.allModelsOf(provider);
+    return models.find(({ id }) => id === providerFacts(provider)?.defaultModel) ?? models[0];
+  }
+
+  /** Adds a model that was asked for by name, known or not, to what is listed. */
+  include(model: Model): void {
+    if (!this.#included.some(({ provider, id }) => provider === model.provider && id === model.id))
+      this.#included.push(model);
+  }
+
+  /** A model the provider is not known to have, made like its default one; undefined when the provider has none. */
+  assume(provider: string, id: string): Model | undefined {
+    const base = this.defaultModelOf(provider);
+    return base && unknownModel(id, base);
+  }
+
+  hasCredentials(model: Pick<Model, "provider">): boolean {
+    return this.hasCredentialsFor(model.provider);
+  }
+
+  /** Whether a key is there or can be asked for; no command is run to find out. */
+  hasCredentialsFor(provider: string): boolean {
+    const facts = providerFacts(provider);
+    const env = this.#auth.envOf(provider);
+    const hasUrl = (facts?.urlEnv ?? []).every((name) => env[name]);
+    if (facts?.keyless) return true;
+    if (!hasUrl) return false;
+    if (this.#auth.has(provider)) return true;
+    if (this.#configs(provider).some((config) => isResolvable(config, env))) return true;
+    const isSet = (name: string) => Boolean(env[name]);
+    return (
+      [...(facts?.bearerEnv ?? []), ...(facts?.env ?? [])].some(isSet) ||
+      (facts?.ambientEnv ?? []).some((names) => names.every(isSet))
+    );
+  }
+
+  /**
+   * The key and headers of a request. May run the user's commands. A stored or given key wins over models.json, which
+   * wins over an extension's, which wins over the environment. Rejects with `CredentialsError`, whose text holds no secret.
+   */
+  async resolveRequest(model: Model): Promise<Pick<StreamOptions, "apiKey" | "headers">> {
+    const { provider } = model;
+    if (!this.hasCredentialsFor(provider)) throw new CredentialsError(this.#howToGetCredentials(provider));
+    const env = this.#auth.envOf(provider);
+    try {
+      const headers = await this.#headers(model, env);
+      const apiKey = await this.#configuredKey(provider, env);
+      if (apiKey === undefined) return { ...environmentKey(provider, env, headers) };
+      const isBearer = this.#configs(provider).some(({ authHeader }) => authHeader);
+      if (isBearer) headers.Authorization = `Bearer ${apiKey}`;
+      return { apiKey, ...(Object.keys(headers).length > 0 && { headers }) };
+    } catch (error) {
+      if (!(error instanceof ConfigValueError)) throw error;
+      throw new CredentialsError(`Cannot get credentials for "${provider}": ${error.message}`, { cause: error });
+    }
+  }
+
+  /** The names of all variables that are read as keys. */
+  credentialVariables(): string[] {
+    const names = providerIds.flatMap((id) => {
+      const facts = providerFacts(id);
+      return [...(facts?.env ?? []), ...(facts?.bearerEnv ?? []), ...(facts?.ambientEnv ?? []).flat()];
+    });
+    const configured = [...this.#config.providers.values(), ...this.#registered.values()].flatMap((config) =>
+      [config.apiKey ?? "", ...Object.values(config.headers ?? {})].flatMap((value) => missingVariables(value, {})),
+    );
+    return [...new Set([...names, ...configured])];
+  }
+
+  /** Adds an extension's provider, or changes a known one; with `models` these replace the provider's own. */
+  registerProvider(id: string, config: ProviderConfig): void {
+    this.#registered.set(id, config);
+    this.#combined.delete(id);
+  }
+
+  /** Undoes `registerProvider`. */
+  unregisterProvider(id: string): void {
+    this.#registered.delete(id);
+    this.#combined.delete(id);
+  }
+
+  /** Those that say something of a provider, the user's first. */
+  #configs(provider: string): ProviderConfig[] {
+    return [this.#config.providers.get(provider), this.#registered.get(provider)].filter(
+      (config) => config !== undefined,
+    );
+  }
+
+  #withIncluded(models: Model[]): Model[] {
+    const isListed = (model: Model) =>
+      models.some(({ provider, id }) => provider === model.provider && id === model.id);
+    return [...models, ...this.#included.filter((model) => !isListed(model))];
+  }
+
+  async #configuredKey(provider: string, env: Environment): Promise<string | undefined> {
+    const stored = await this.#auth.resolveKey(provider);
+    if (stored !== undefined) return stored;
+    for (const { apiKey } of this.#configs(provider))
+      if (apiKey !== undefined && missingVariables(apiKey, env).length === 0) return resolveConfigValue(apiKey, env);
+    return undefined;
+  }
+
+  async #headers(model: Model, env: Environment): Promise<Record<string, string>> {
+    const headers: Record<string, string> = {};
+    // The extension's first, so that the user's win; a provider's before those of a single model.
+    for (const { headers: own, models, modelOverrides } of this.#configs(model.provider).reverse()) {
+      const ofModel = models?.find(({ id }) => id === model.id)?.headers ?? modelOverrides?.[model.id]?.headers;
+      for (const [name, value] of Object.entries({ ...own, ...ofModel }))
+        headers[name] = await resolveConfigValue(value, env);
+    }
+    return headers;
+  }
+
+  #howToGetCredentials(provider: string): string {
+    const facts = providerFacts(provider);
+    const env = this.#auth.envOf(provider);
+    const missing = (facts?.urlEnv ?? []).filter((name) => !env[name]);
+    const names = missing.length > 0 ? missing.join(" and ") : facts?.env[0];
+    const hint = names
+      ? `set ${names}, or store a key in auth.json`
+      : "give it an apiKey in models.json or store one in auth.json";
+    return `No API key for provider "${provider}": ${hint}`;
+  }
+}
+
+function isNotKeyless(provider: string): boolean {
+  return !providerFacts(provider)?.keyless;
+}
+
+/** Whether a provider's entry brings credentials: a key, or a header that carries one. */
+function isResolvable({ apiKey, headers = {} }: ProviderConfig, env: Environment): boolean {
+  const carriers = Object.entries(headers).filter(([name]) => /^(authorization|x-api-key|api-key)$/i.test(name));
+  const values = [...(apiKey === undefined ? [] : [apiKey]), ...carriers.map(([, value]) => value)];
+  return values.some((value) => missingVariables(value, env).length === 0);
+}
+
+function environmentKey(
+  provider: string,
+  env: Environment,
+  headers: Record<string, string>,
+): Pick<StreamOptions, "apiKey" | "headers"> {
+  const facts = providerFacts(provider);
+  const bearer = facts?.bearerEnv?.map((name) => env[name]).find(Boolean);
+  if (bearer) {
+    const all: Record<string, string> = { Authorization: `Bearer ${bearer}`, ...headers };
+    // Tokens of a signed-in user are accepted only with this header (docs of Anthropic's API).
+    if (bearer.startsWith("sk-ant-oat")) all["anthropic-beta"] ??= "oauth-2025-04-20";
+    return { headers: all };
+  }
+  const apiKey = facts?.env.map((name) => env[name]).find(Boolean);
+  return { ...(apiKey && { apiKey }), ...(Object.keys(headers).length > 0 && { headers }) };
+}
