@@ -1,8 +1,8 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  resolve: { conditions: ["source"] },
-  ssr: { resolve: { conditions: ["source"] } },
+  resolve: { conditions: ["pi-source"] },
+  ssr: { resolve: { conditions: ["pi-source"] } },
   test: {
     include: ["packages/*/test/**/*.test.ts"],
     pool: "threads",

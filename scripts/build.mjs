@@ -32,7 +32,7 @@ const result = await build({
   format: "esm",
   platform: "node",
   target: "node20",
-  conditions: ["source"],
+  conditions: ["pi-source"],
   chunkNames: "chunk-[hash]",
   // Installed beside the bundle: native files, and what extensions load by path.
   external: Object.keys(dependencies).filter((name) => name !== "typebox"),

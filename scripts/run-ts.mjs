@@ -15,7 +15,7 @@ await build({
   format: "esm",
   platform: "node",
   target: "node20",
-  conditions: ["source"],
+  conditions: ["pi-source"],
   packages: "bundle",
   external: ["esbuild", "sharp", "@vscode/ripgrep"],
   define: { PI_VERSION: '"0.0.0"' },
