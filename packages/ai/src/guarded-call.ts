@@ -1,6 +1,7 @@
 // One running call under guard: start first, one end, idle watchdog, abort at once.
 
-import { type ApiImplementation, loadApi } from "./apis/index.js";
+import { loadApi } from "./apis/index.js";
+import { redactSecrets, secretsOf } from "./error-text.js";
 import type { AssistantMessageEventStream } from "./event-stream.js";
 import { MessageBuilder } from "./message-builder.js";
 import { classifyProviderError, ProviderError } from "./provider-error.js";
@@ -8,6 +9,7 @@ import type { AssistantMessage, AssistantMessageEvent, Context, ErrorInfo, Model
 
 type Step = IteratorResult<AssistantMessageEvent>;
 const over: Step = { done: true, value: undefined };
+const abortedText = "Request was aborted";
 
 /**
  * Reads an API's answer on behalf of one reader. Whatever the API does, the reader sees `start`, block events and one
@@ -17,30 +19,35 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
   readonly #model: Model;
   readonly #context: Context;
   readonly #options: StreamOptions;
-  /** Ends the API's work. */
+  /** Ends the API's work when the API did not end it. */
   readonly #stop = new AbortController();
   readonly #startedAt = performance.now();
   #source: AsyncIterator<AssistantMessageEvent> | undefined;
-  /** The message so far; the API's own once it has said `start`. */
+  /** The message so far: the API's own once it has sent an event. */
   #partial: AssistantMessage | undefined;
-  #ready: AssistantMessageEvent[] = [];
+  /** Events ready for the reader. */
+  readonly #ready: AssistantMessageEvent[] = [];
   #ended = false;
   /** Resolves the read that waits for the API. */
   #waiting: ((step: Step) => void) | undefined;
   #hasReader = false;
-  #resolveResult: ((message: AssistantMessage) => void) | undefined;
-  #result: Promise<AssistantMessage> | undefined;
+  readonly #result: Promise<AssistantMessage>;
+  #resolveResult!: (message: AssistantMessage) => void;
 
-  // The watchdog: time spent waiting for the API since its last meaningful event. It stands still between reads.
+  // The watchdog counts the time spent waiting for the API since its last event; between reads it stands still.
+  readonly #idleLimit: number;
   #timer: NodeJS.Timeout | undefined;
-  #idleMs = 0;
-  #waitingSince = 0;
+  /** When the present wait began; -1 when nobody waits. */
+  #waitingSince = -1;
 
   constructor(model: Model, context: Context, options: StreamOptions) {
     this.#model = model;
     this.#context = context;
     this.#options = options;
-    options.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    this.#idleLimit = options.idleTimeoutMs !== undefined && options.idleTimeoutMs > 0 ? options.idleTimeoutMs : 0;
+    this.#result = new Promise((resolve) => {
+      this.#resolveResult = resolve;
+    });
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AssistantMessageEvent> {
@@ -49,52 +56,42 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
   }
 
   result(): Promise<AssistantMessage> {
-    if (!this.#result) {
-      this.#result = new Promise((resolve) => {
-        this.#resolveResult = resolve;
-      });
-      this.#settleResult();
-      // A reader that comes in the same turn of the event loop reads the stream itself.
-      queueMicrotask(() => {
-        if (!this.#hasReader) void this.#readAll();
-      });
-    }
+    // A reader that comes in the same turn of the event loop reads the stream itself.
+    queueMicrotask(() => {
+      if (this.#hasReader) return;
+      this.#hasReader = true;
+      void this.#readAll();
+    });
     return this.#result;
   }
 
   next(): Promise<Step> {
+    if (this.#options.signal?.aborted) this.#onAbort();
     const event = this.#ready.shift();
     if (event) return Promise.resolve({ done: false, value: event });
     if (this.#ended) return Promise.resolve(over);
-    if (this.#options.signal?.aborted) {
-      this.#onAbort();
-      return this.next();
-    }
     return new Promise<Step>((resolve) => {
       this.#waiting = resolve;
       this.#startWaiting();
-      this.#pull();
+      if (this.#source) this.#source.next().then(this.#onStep, this.#onError);
+      else this.#open().then(this.#onStep, this.#onError);
     });
   }
 
-  /** The reader leaves: the call ends as aborted. */
+  /** The reader leaves: a call that has not ended counts as aborted. */
   return(): Promise<Step> {
-    if (!this.#ended) this.#fail("aborted", { kind: "aborted" }, "Request was aborted");
-    this.#ready = [];
+    this.#onAbort();
+    this.#ready.length = 0;
     return Promise.resolve(over);
   }
 
-  #pull(): void {
-    if (this.#source) this.#source.next().then(this.#onStep, this.#onError);
-    else this.#open().then(this.#onStep, this.#onError);
-  }
-
   async #open(): Promise<Step> {
-    const api: ApiImplementation | undefined = await loadApi(this.#model.api);
-    if (!api)
-      throw new ProviderError(`Cannot call "${this.#model.id}": unknown API "${this.#model.api}"`, {
-        kind: "invalid_request",
-      });
+    this.#options.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    const api = await loadApi(this.#model.api);
+    if (!api) {
+      const text = `Cannot call model "${this.#model.id}": unknown API "${this.#model.api}"`;
+      throw new ProviderError(text, { kind: "invalid_request" });
+    }
     if (this.#ended) return over;
     const options = { ...this.#options, signal: this.#stop.signal };
     this.#source = api.stream(this.#model, this.#context, options)[Symbol.asyncIterator]();
@@ -104,32 +101,29 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
   readonly #onStep = (step: Step): void => {
     if (this.#ended) return;
     if (step.done) {
-      const text = `Stream of "${this.#model.id}" ended before its last event`;
-      this.#fail("error", { kind: "incomplete" }, text);
+      this.#fail("error", { kind: "incomplete" }, "Stream ended before the answer was complete");
       return;
     }
     const event = step.value;
-    if (event.type === "start") this.#partial = event.partial;
-    else if (!this.#partial) {
-      // The API did not say `start`: say it first, on its own message.
+    const isLast = event.type === "done" || event.type === "error";
+    if (!this.#partial) {
       this.#partial = event.type === "done" ? event.message : event.type === "error" ? event.error : event.partial;
-      this.#ready.push(event);
-      if (event.type === "done" || event.type === "error") this.#end();
-      this.#answer({ type: "start", partial: this.#partial });
-      return;
+      if (event.type !== "start") this.#ready.push({ type: "start", partial: this.#partial });
     }
-    if (event.type === "done" || event.type === "error") this.#end();
-    this.#answer(event);
+    this.#ready.push(event);
+    if (isLast) this.#end();
+    this.#answer();
   };
 
   readonly #onError = (cause: unknown): void => {
     if (this.#ended) return;
-    const error = classifyProviderError(cause, this.#options.apiKey);
-    this.#fail(error.info.kind === "aborted" ? "aborted" : "error", error.info, error.message);
+    const { info, message } = classifyProviderError(cause, secretsOf(this.#options));
+    // Nobody asked for an abort, or the call would be over: it was the connection that was given up.
+    this.#fail("error", info.kind === "aborted" ? { ...info, kind: "transport" } : info, message);
   };
 
   readonly #onAbort = (): void => {
-    if (!this.#ended) this.#fail("aborted", { kind: "aborted" }, "Request was aborted");
+    if (!this.#ended) this.#fail("aborted", { kind: "aborted" }, abortedText);
   };
 
   #fail(reason: "error" | "aborted", info: ErrorInfo, text: string): void {
@@ -138,64 +132,57 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
       : MessageBuilder.begin({ model: this.#model, thinkingLevel: this.#options.thinkingLevel });
     if (!this.#partial) this.#ready.push(builder.start());
     this.#partial = builder.message;
-    const events = builder.fail(reason, info, text);
-    this.#ready.push(...events);
-    this.#end();
-    const first = this.#waiting ? this.#ready.shift() : undefined;
-    if (first) this.#answer(first);
+    this.#ready.push(...builder.fail(reason, info, text));
+    this.#end(true);
+    this.#answer();
   }
 
-  /** After this nothing more is read from the API. */
-  #end(): void {
+  /** After this nothing more is read from the API; `cut` when it was not the API that ended the call. */
+  #end(cut = false): void {
     this.#ended = true;
-    this.#partial!.durationMs ??= Math.round(performance.now() - this.#startedAt);
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
-    this.#stop.abort();
-    // The API's own clean-up; nobody waits for it, and it can fail no one.
-    void Promise.resolve(this.#source?.return?.()).catch(() => undefined);
-    this.#settleResult();
+    const message = this.#partial!;
+    message.durationMs ??= Math.round(performance.now() - this.#startedAt);
+    if (message.errorMessage) message.errorMessage = redactSecrets(message.errorMessage, secretsOf(this.#options));
+    if (cut) this.#stop.abort();
+    // The API cleans up after itself; nobody waits for it, and its failure is nobody's.
+    Promise.resolve(this.#source?.return?.()).catch(() => undefined);
+    this.#resolveResult(message);
   }
 
-  #settleResult(): void {
-    if (this.#ended && this.#partial) this.#resolveResult?.(this.#partial);
-  }
-
-  #answer(event: AssistantMessageEvent): void {
+  /** Gives the waiting read the next event. */
+  #answer(): void {
     const resolve = this.#waiting;
+    if (!resolve) return;
     this.#waiting = undefined;
-    this.#stopWaiting(event);
-    if (resolve) resolve({ done: false, value: event });
-    else this.#ready.push(event);
+    this.#waitingSince = -1;
+    resolve({ done: false, value: this.#ready.shift()! });
   }
 
   async #readAll(): Promise<void> {
     while (!(await this.next()).done) {
-      // The final message is all that is asked for.
+      // Only the final message is asked for.
     }
   }
 
   #startWaiting(): void {
-    const limit = this.#options.idleTimeoutMs;
-    if (!limit || !(limit > 0)) return;
+    if (this.#idleLimit === 0) return;
     this.#waitingSince = performance.now();
-    // One timer serves many reads: it is armed again only when it fires too early.
-    this.#timer ??= setTimeout(this.#onTimer, Math.max(1, limit - this.#idleMs));
-  }
-
-  #stopWaiting(event: AssistantMessageEvent): void {
-    if (this.#waitingSince === 0) return;
-    if (event.type === "start") this.#idleMs += performance.now() - this.#waitingSince;
-    else this.#idleMs = 0;
-    this.#waitingSince = 0;
+    // One timer serves many reads: it is armed again when it fires too early.
+    this.#timer ??= setTimeout(this.#onTimer, this.#idleLimit);
   }
 
   readonly #onTimer = (): void => {
     this.#timer = undefined;
-    const limit = this.#options.idleTimeoutMs ?? 0;
-    if (this.#ended || this.#waitingSince === 0) return;
-    const left = limit - this.#idleMs - (performance.now() - this.#waitingSince);
+    if (this.#ended || this.#waitingSince < 0) return;
+    const left = this.#idleLimit - (performance.now() - this.#waitingSince);
     if (left > 0) this.#timer = setTimeout(this.#onTimer, Math.ceil(left));
-    else this.#fail("error", { kind: "timeout" }, `No answer from "${this.#model.provider}" for ${limit} ms`);
+    else
+      this.#fail(
+        "error",
+        { kind: "timeout" },
+        `No answer from "${this.#model.provider}" for ${this.#idleLimit / 1000} seconds`,
+      );
   };
 }

@@ -1,0 +1,35 @@
+// Makes the text of a failure fit for people: short, one line, without secrets.
+
+/** The longest text a failure carries, in characters. */
+const longestText = 2000;
+
+/** A body as one line: an HTML page becomes its title, and what is too long is cut with a note of its length. */
+export function shortenBody(body: string): string {
+  const text = body.trim();
+  if (/^<(?:!doctype|html|head|body|\?xml)/i.test(text)) {
+    const title = /<(title|h1)[^>]*>([^<]*)<\/\1>/i.exec(text)?.[2]?.replace(/\s+/g, " ").trim();
+    return title ? `a web page instead of an answer: "${title}"` : "a web page instead of an answer";
+  }
+  if (text.length <= longestText) return text;
+  return `${cutWhole(text, longestText)} … (${text.length} characters)`;
+}
+
+/** The text with every secret replaced. Values shorter than 8 characters are no keys, and replacing them garbles words. */
+export function redactSecrets(text: string, secrets: readonly string[]): string {
+  let result = text;
+  for (const secret of secrets) if (secret.length >= 8) result = result.replaceAll(secret, "[key]");
+  return result;
+}
+
+/** The values of a call that must never appear in a text: its key, and the keys in its headers. */
+export function secretsOf(options: { apiKey?: string; headers?: Readonly<Record<string, string>> }): string[] {
+  const secrets = options.apiKey ? [options.apiKey] : [];
+  for (const [name, value] of Object.entries(options.headers ?? {}))
+    if (/authorization|api-?key|token|secret|cookie/i.test(name)) secrets.push(value, value.replace(/^\w+ /, ""));
+  return secrets;
+}
+
+function cutWhole(text: string, length: number): string {
+  const last = text.charCodeAt(length - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);
+}

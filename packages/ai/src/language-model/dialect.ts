@@ -1,0 +1,56 @@
+// What one wire API adds to the shared bridge: its model, its body, and how it says that an answer is over.
+
+import type { LanguageModelV3, LanguageModelV3StreamPart } from "@ai-sdk/provider";
+import type { ApiStreamOptions } from "../apis/index.js";
+import type { ProviderError } from "../provider-error.js";
+import type { AssistantMessage, Context, Model } from "../types.js";
+import type { PartReader } from "./parts.js";
+import type { ConvertedPrompt, PromptTarget } from "./prompt.js";
+
+export type JsonBody = Record<string, unknown>;
+
+/** How an answer ended: well, or as a failure. */
+export type Ending = "stop" | "length" | "toolUse" | ProviderError;
+
+/** One call, as the hooks of a dialect see it. */
+export interface DialectCall {
+  model: Model;
+  context: Context;
+  options: ApiStreamOptions;
+}
+
+/** What the provider's package needs for one request. */
+export interface ModelWiring {
+  fetch: typeof globalThis.fetch;
+  /** Takes the body the package made, edits it, and keeps it for `fetch`; the package gets an empty one to send. */
+  takeBody: (body: JsonBody) => JsonBody;
+  /** The reader of this answer, for what the package does not pass on. */
+  reader: PartReader;
+}
+
+export interface Dialect {
+  promptTarget(model: Model): PromptTarget;
+  makeModel(call: DialectCall, wiring: ModelWiring): LanguageModelV3;
+  /** The request's headers, names in lower case; `custom` are those of model and caller, which win. */
+  headers(call: DialectCall, custom: Readonly<Record<string, string>>): Record<string, string>;
+  /** Everything that differs between the package's body and what this model gets. */
+  editBody(body: JsonBody, call: DialectCall, prompt: ConvertedPrompt): void;
+  /** Something that sees the answer's bytes before the package, until it returns true. */
+  inspector?(reader: PartReader): (bytes: Uint8Array) => boolean;
+  /** A chunk that the package's schema does not know, and that is otherwise skipped. */
+  readOddChunk(chunk: unknown, reader: PartReader): void;
+  readFinish?(part: LanguageModelV3StreamPart & { type: "finish" }, reader: PartReader): void;
+  /** How an answer ended whose stream is complete; `raw` is undefined when the provider gave no reason. */
+  ending(end: StreamEnd, call: DialectCall): Ending;
+  /** The text of an HTTP refusal, in the way the API's users know it. */
+  refusalText(status: number, body: unknown): string;
+  /** The text of an error record inside the stream. */
+  streamErrorText(body: unknown): string;
+}
+
+/** The end of a stream as the provider's package tells it. */
+export interface StreamEnd {
+  raw: string | undefined;
+  unified: string | undefined;
+  message: AssistantMessage;
+}
