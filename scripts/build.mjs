@@ -39,7 +39,7 @@ const result = await build({
   define: { PI_VERSION: JSON.stringify(version) },
   banner: {
     // Bundled CommonJS packages ask for built-ins with require.
-    js: 'import{createRequire as $r}from"node:module";const require=$r(import.meta.url);',
+    js: 'import{createRequire as makeRequireForBundle}from"node:module";const require=makeRequireForBundle(import.meta.url);',
   },
   metafile: true,
   legalComments: "none",

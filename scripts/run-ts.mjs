@@ -19,7 +19,9 @@ await build({
   packages: "bundle",
   external: ["esbuild", "sharp", "@vscode/ripgrep"],
   define: { PI_VERSION: '"0.0.0"' },
-  banner: { js: 'import{createRequire as $r}from"node:module";const require=$r(import.meta.url);' },
+  banner: {
+    js: 'import{createRequire as makeRequireForBundle}from"node:module";const require=makeRequireForBundle(import.meta.url);',
+  },
   logLevel: "warning",
 });
 process.argv = [process.argv[0], resolve(file), ...rest];

@@ -87,7 +87,10 @@ async function runTurn(options: AgentLoopOptions) {
     if (started) return;
     started = true;
     // A snapshot: the live message goes on growing while this record waits to be written.
-    await emit({ type: "message_start", message: { ...message, content: [], stopReason: "pending" } });
+    const { role, api, provider, model, thinkingLevel, usage, timestamp } = message;
+    const origin = { role, api, provider, model, ...(thinkingLevel && { thinkingLevel }) };
+    const pending = { ...origin, content: [], usage: { ...usage }, stopReason: "pending" as const, timestamp };
+    await emit({ type: "message_start", message: pending });
   };
   try {
     setup = await options.setup();

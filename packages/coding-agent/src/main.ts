@@ -1,11 +1,21 @@
 // Arguments → session → mode.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { type ThinkingLevel, thinkingLevels } from "@earendil-works/pi-ai";
 import { helpText, type ParsedArgs, parseCommandLine } from "./args.js";
-import type { ModeIo } from "./modes/io.js";
+import { openChosenSession } from "./chosen-session.js";
+import { createRuntime, type SessionOptions } from "./core/create-session.js";
+import { noModelText } from "./core/models.js";
+import type { SessionRuntime } from "./core/session-runtime.js";
+import { expandHome } from "./lib/agent-directory.js";
 import { type ModeName, modes } from "./modes/index.js";
-import { processIo } from "./modes/io.js";
+import { type ModeIo, processIo } from "./modes/io.js";
+import { capabilities } from "./modes/rpc/capabilities.js";
+import type { Diagnostic } from "./modes/rpc/rpc-types.js";
+import { loadResources, type Resources } from "./resources/load.js";
+import { chooseModel, type ModelArguments } from "./resources/model-choice.js";
+import { isProjectTrusted } from "./resources/trust.js";
 
 /** Runs the command line; resolves with the exit code when everything has been written. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -14,5 +24,158 @@ export async function main(argv: readonly string[]): Promise<number> {
   if (args.values.help) return say(io, helpText());
   if (args.values.version) return say(io, `${PI_VERSION}\n`);
   if (args.errors.length > 0) return fail(io, args.errors);
+  if (process.platform === "win32")
+    return fail(io, ["Windows is not supported: process groups and a POSIX shell are missing"]);
+  try {
+    return await start(args, io);
+  } catch (error) {
+    return fail(io, [error instanceof Error ? error.message : String(error)]);
+  }
+}
+
+async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
+  const mode = modeOf(args);
+  const startDirectory = process.cwd(); // throws when it is gone
+  const first = load(args, startDirectory);
+  if (args.values["list-models"]) {
+    const { listModels } = await import("./list-models.js");
+    return say(io, listModels(first.models, args.values["list-models"]));
+  }
+  const store = await openChosenSession(args, startDirectory, first.sessionDir);
+  // A session runs in its own directory, with what that directory brings along.
+  const resources = store.getCwd() === startDirectory ? first : load(args, store.getCwd());
+  const { models, settings } = resources;
+  const resumed = store.getEntries().length > 0 ? store.buildSessionContext() : undefined;
+  const choice = await chooseModel(models, modelArguments(args), settings, resumed);
+  const apiKey = text(args, "api-key");
+  if (apiKey !== undefined) {
+    if (!choice.model) throw new Error("--api-key needs a model: choose one with --model");
+    resources.auth.setRuntimeKey(choice.model.provider, apiKey);
+  }
+  const name = text(args, "name");
+  if (name !== undefined) {
+    if (!name.trim()) throw new Error("Session name cannot be empty");
+    store.appendSessionInfo(name.trim());
+  }
+  const runtime = createRuntime(sessionOptions(args, io, resources), {
+    store,
+    model: choice.model,
+    thinkingLevel: choice.thinkingLevel,
+    scopedModels: choice.scoped,
+  });
+  const diagnostics = () => [...resources.diagnostics(), ...storeDiagnostics(runtime), ...choice.warnings.map(warning)];
+  for (const diagnostic of diagnostics()) io.log(`pi: ${describe(diagnostic)}`);
+  const prompts = mode === "rpc" ? [] : await promptsOf(args, io, startDirectory);
+  if (mode !== "rpc" && prompts.length > 0 && !choice.model) throw new Error(noModelText);
+  return modes[mode](runtime, io, {
+    prompts,
+    rpc: { diagnostics, commands: () => [], capabilities: () => capabilities(PI_VERSION) },
+  });
+}
+
+function modelArguments(args: ParsedArgs): ModelArguments {
+  const [provider, model, models, thinking] = (["provider", "model", "models", "thinking"] as const).map((name) =>
+    text(args, name),
+  );
+  if (thinking !== undefined && !isThinkingLevel(thinking))
+    throw new Error(`Unknown thinking level "${thinking}": use ${thinkingLevels.join(", ")}`);
+  return {
+    ...(provider !== undefined && { provider }),
+    ...(model !== undefined && { model }),
+    ...(models !== undefined && { models: listOf(models) }),
+    ...(thinking !== undefined && { thinking }),
+  };
+}
+
+function isThinkingLevel(level: string): level is ThinkingLevel {
+  return (thinkingLevels as readonly string[]).includes(level);
+}
+
+function listOf(given: string): string[] {
+  return given.split(",").map((entry) => entry.trim());
+}
+
+function modeOf({ values }: ParsedArgs): ModeName {
+  if (values.mode === "rpc" || values.mode === "json") return values.mode;
+  return "text";
+}
+
+function load(args: ParsedArgs, cwd: string): Resources & { sessionDir: string | undefined } {
+  const { approve, "no-approve": noApprove } = args.values;
+  return loadResources({
+    cwd,
+    env: process.env,
+    sessionDir: text(args, "session-dir"),
+    isTrusted: ({ defaultProjectTrust }) =>
+      isProjectTrusted({ ...((approve || noApprove) && { approve: !noApprove }), defaultProjectTrust }),
+  });
+}
+
+function sessionOptions(args: ParsedArgs, io: ModeIo, resources: Resources): SessionOptions {
+  const { values, lists } = args;
+  const list = (given: string | undefined) => (given === undefined ? undefined : listOf(given));
+  return {
+    agentDir: resources.agentDir,
+    models: resources.models,
+    settings: resources.settings,
+    toolSelection: {
+      tools: list(text(args, "tools")),
+      exclude: list(text(args, "exclude-tools")),
+      none: values["no-tools"] === true,
+      noBuiltin: values["no-builtin-tools"] === true,
+    },
+    systemPrompt: textOrFile(text(args, "system-prompt")),
+    appendSystemPrompt: lists["append-system-prompt"]?.map((entry) => textOrFile(entry) as string),
+    noContextFiles: values["no-context-files"] === true,
+    env: resources.shellEnvironment(),
+    fault: (error) => io.log(`pi: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+  };
+}
+
+async function promptsOf(args: ParsedArgs, io: ModeIo, cwd: string) {
+  if (args.messages.length === 0 && args.files.length === 0 && io.isTerminal.stdin) return [];
+  const { commandLinePrompts, readAll } = await import("./command-line-prompts.js");
+  const piped = io.isTerminal.stdin ? "" : await readAll(process.stdin);
+  return commandLinePrompts(args, cwd, piped);
+}
+
+function text({ values }: ParsedArgs, name: keyof ParsedArgs["values"]): string | undefined {
+  const value = values[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** The contents of the file when there is one by that name, else the text itself. */
+function textOrFile(given: string | undefined): string | undefined {
+  if (given === undefined || given.includes("\n")) return given;
+  const path = resolve(expandHome(given));
+  return given && existsSync(path) ? readFileSync(path, "utf8") : given;
+}
+
+function storeDiagnostics({ session: { store } }: SessionRuntime): Diagnostic[] {
+  const path = store.getSessionFile();
+  return store.diagnostics.map(({ message, line }) => ({
+    severity: "warning",
+    source: "session",
+    message,
+    ...(path && { path }),
+    ...(line !== undefined && { line }),
+  }));
+}
+
+const warning = (message: string): Diagnostic => ({ severity: "warning", source: "models", message });
+
+function describe({ message, path, line, column }: Diagnostic): string {
+  const place = [path, line, column].filter((part) => part !== undefined).join(":");
+  return place ? `${place}: ${message}` : message;
+}
+
+async function say(io: ModeIo, output: string): Promise<number> {
+  io.writeText(output);
+  await io.drained();
   return 0;
+}
+
+function fail(io: ModeIo, reasons: readonly string[]): number {
+  for (const reason of reasons) io.log(`pi: ${reason}`);
+  return 1;
 }

@@ -66,6 +66,8 @@ export class AgentSession {
   readonly #stored = new WeakSet<AgentMessage>();
   /** Commands that ended during the run under way; they join the conversation after it. */
   #finishedCommands: BashExecutionMessage[] = [];
+  /** The selection the session file knows of. */
+  #recorded: { model: string | null; level: string | null };
   /** The model a run was accepted for answers its first turn, whatever is chosen meanwhile. */
   #firstTurn: { model: Model; level: ThinkingLevel } | undefined;
 
@@ -85,9 +87,16 @@ export class AgentSession {
       find: (provider, id) => options.models.find(provider, id),
       available: () => options.models.getAvailable(),
       hasCredentials: (model) => options.models.hasCredentials(model),
-      recordModel: ({ provider, id }) => this.store.appendModelChange(provider, id),
-      recordLevel: (level) => this.store.appendThinkingLevelChange(level),
+      recordModel: () => this.#recordSelection(),
+      recordLevel: () => this.#recordSelection(),
     });
+    const { model: recordedModel, thinkingLevel: recordedLevel } = this.store.buildSessionContext();
+    this.#recorded = {
+      model: recordedModel && `${recordedModel.provider}/${recordedModel.modelId}`,
+      level: recordedLevel,
+    };
+    // A new session begins with what it starts with; a resumed one notes a difference when it is written to again.
+    if (this.store.getEntries().length === 0) this.#recordSelection();
     this.#shell = new UserShell({
       emit,
       cwd: this.store.getCwd(),
@@ -298,6 +307,7 @@ export class AgentSession {
   }
 
   #start(message: UserMessage, model: Model): void {
+    this.#recordSelection();
     this.#conversation.append(message);
     this.#stored.add(message);
     this.#firstTurn = { model, level: this.models.level };
@@ -322,6 +332,14 @@ export class AgentSession {
     if (apiKey !== undefined) options.apiKey = apiKey;
     if (headers) options.headers = headers;
     return { model, systemPrompt, tools, options };
+  }
+
+  #recordSelection(): void {
+    const { model, level } = this.models;
+    const name = model && `${model.provider}/${model.id}`;
+    if (model && name !== this.#recorded.model) this.store.appendModelChange(model.provider, model.id);
+    if (level !== this.#recorded.level) this.store.appendThinkingLevelChange(level);
+    this.#recorded = { model: name, level };
   }
 
   /** The store's step of the line: what is announced has been written. */

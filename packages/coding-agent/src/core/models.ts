@@ -19,8 +19,8 @@ export interface ModelSelectionOptions {
   available: () => readonly Model[];
   hasCredentials: (model: Model) => boolean;
   /** Records a change in the session. */
-  recordModel: (model: Model) => void;
-  recordLevel: (level: ThinkingLevel) => void;
+  recordModel: () => void;
+  recordLevel: () => void;
   /** Told after a change, for extensions. */
   selected?: (model: Model, previous: Model | null, source: "set" | "cycle") => Promise<void>;
 }
@@ -111,7 +111,7 @@ export class ModelSelection {
     this.#model = model;
     if (level) this.#wanted = level;
     if (!isSame(model, previous)) {
-      recordModel(model);
+      recordModel();
       await emit({ type: "model_changed", model });
     }
     await this.#levelMayHaveChanged(before);
@@ -121,7 +121,7 @@ export class ModelSelection {
   async #levelMayHaveChanged(before: ThinkingLevel): Promise<void> {
     const { level } = this;
     if (level === before) return;
-    this.#options.recordLevel(level);
+    this.#options.recordLevel();
     await this.#options.emit({ type: "thinking_level_changed", level });
   }
 }

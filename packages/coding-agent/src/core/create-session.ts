@@ -1,0 +1,140 @@
+// Makes a session ready for use: tools, system prompt, models and settings for its working directory, and the runtime.
+
+import type { AnyAgentTool } from "@earendil-works/pi-agent-core";
+import type { ImageContent, Model, StreamOptions, ThinkingLevel } from "@earendil-works/pi-ai";
+import { maxImageCount, prepareImage } from "../lib/image.js";
+import type { QueueMode } from "../modes/rpc/rpc-types.js";
+import { loadContextFiles } from "../resources/context-files.js";
+import type { Settings } from "../resources/settings.js";
+import { buildSystemPrompt } from "../resources/system-prompt.js";
+import { SessionManager } from "../sessions/session-manager.js";
+import { type AnyBuiltInTool, createTools } from "../tools/index.js";
+import { AgentSession, type ModelSource } from "./agent-session.js";
+import type { ScopedModel } from "./models.js";
+import { SessionRuntime } from "./session-runtime.js";
+import { selectTools, type ToolSelection } from "./tool-selection.js";
+
+/** What is chosen once for a process, whatever session is current. */
+export interface SessionOptions {
+  agentDir: string;
+  models: ModelSource;
+  settings: Settings;
+  toolSelection?: ToolSelection;
+  /** Tools beside the built-in ones; one with a built-in name replaces it. */
+  customTools?: readonly AnyAgentTool[];
+  /** Replaces the default system prompt. */
+  systemPrompt?: string | undefined;
+  appendSystemPrompt?: readonly string[] | undefined;
+  noContextFiles?: boolean | undefined;
+  /** Environment of shell commands. Default: this process's. */
+  env?: NodeJS.ProcessEnv;
+  /** What every model call gets; `fetch` and the like in tests. */
+  streamOptions?: StreamOptions;
+  /** Told of bugs that must not end the process. */
+  fault?: (error: unknown) => void;
+}
+
+/** What a session starts with. */
+export interface SessionStart {
+  store: SessionManager;
+  model: Model | null;
+  thinkingLevel: ThinkingLevel;
+  scopedModels: readonly ScopedModel[];
+  queueModes?: Record<"steering" | "followUp", QueueMode>;
+}
+
+/**
+ * The runtime with its first session. Throws an error that names a bad tool selection. A session without entries gets
+ * its first ones (model, level) here; they wait in memory until the first message writes the file.
+ */
+export function createRuntime(options: SessionOptions, start: SessionStart): SessionRuntime {
+  return new SessionRuntime({
+    session: createSession(options, start),
+    newStore: (current, parentSession) => {
+      const cwd = current.getCwd();
+      if (!current.isPersisted()) return SessionManager.inMemory(cwd, { parentSession });
+      return SessionManager.create(cwd, current.getSessionDir(), { parentSession });
+    },
+    create: async (store, predecessor) =>
+      createSession(options, {
+        store,
+        model: predecessor.model,
+        thinkingLevel: predecessor.models.wantedLevel,
+        scopedModels: predecessor.models.scoped,
+        queueModes: predecessor.queueModes(),
+      }),
+  });
+}
+
+function createSession(options: SessionOptions, start: SessionStart): AgentSession {
+  const { settings, models, env = process.env } = options;
+  const { store } = start;
+  const cwd = store.getCwd();
+  const session: AgentSession = new AgentSession({
+    store,
+    models,
+    model: start.model,
+    thinkingLevel: start.thinkingLevel,
+    scopedModels: start.scopedModels,
+    ...toolsAndPrompt(options, cwd, () => sessionEnvironment(session, env)),
+    queueModes: start.queueModes ?? {
+      steering: settings.steeringMode ?? "one-at-a-time",
+      followUp: settings.followUpMode ?? "one-at-a-time",
+    },
+    images: { maxImages: maxImageCount, prepareImage: imageForHistory },
+    shell: { shellPath: settings.shellPath, commandPrefix: settings.shellCommandPrefix },
+    environment: () => ({ ...env }),
+    streamOptions: { idleTimeoutMs: idleTimeout(settings), ...options.streamOptions },
+    fault: options.fault ?? (() => {}),
+  });
+  return session;
+}
+
+function toolsAndPrompt(options: SessionOptions, cwd: string, environment: () => NodeJS.ProcessEnv) {
+  const { settings, customTools = [], toolSelection = {} } = options;
+  const builtIn = createTools({
+    cwd,
+    ...(settings.shellPath && { shellPath: settings.shellPath }),
+    ...(settings.shellCommandPrefix && { commandPrefix: settings.shellCommandPrefix }),
+    environment,
+  });
+  const byName = new Map<string, AnyAgentTool | AnyBuiltInTool>(Object.entries(builtIn));
+  for (const tool of customTools) byName.set(tool.name, tool);
+  const names = selectTools([...byName.keys()], toolSelection, settings.defaultTools);
+  const tools = names.map((name) => byName.get(name) as AnyAgentTool | AnyBuiltInTool);
+  const systemPrompt = buildSystemPrompt({
+    cwd,
+    tools: tools.map((tool) => ({
+      name: tool.name,
+      ...("promptSnippet" in tool && { snippet: tool.promptSnippet }),
+      ...("promptGuidelines" in tool && tool.promptGuidelines && { guidelines: tool.promptGuidelines }),
+    })),
+    contextFiles: options.noContextFiles ? [] : loadContextFiles({ cwd, agentDir: options.agentDir }).files,
+    ...(options.systemPrompt !== undefined && { customPrompt: options.systemPrompt }),
+    ...(options.appendSystemPrompt && { appendPrompts: options.appendSystemPrompt }),
+  });
+  return { tools, systemPrompt };
+}
+
+/** Children learn which session and model they work for. */
+function sessionEnvironment(session: AgentSession, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { store, model, models } = session;
+  return {
+    ...env,
+    PI_SESSION_ID: store.getSessionId(),
+    PI_SESSION_FILE: store.getSessionFile(),
+    PI_PROVIDER: model?.provider,
+    PI_MODEL: model?.id,
+    PI_REASONING_LEVEL: models.level,
+  };
+}
+
+async function imageForHistory(image: ImageContent): Promise<ImageContent> {
+  const { data, mimeType } = await prepareImage(image);
+  return { type: "image", data, mimeType };
+}
+
+/** Milliseconds of silence after which a model call fails; 0 = never. */
+function idleTimeout({ httpIdleTimeoutMs = 300_000 }: Settings): number {
+  return httpIdleTimeoutMs === "disabled" ? 0 : Number(httpIdleTimeoutMs);
+}

@@ -1,0 +1,64 @@
+// Which tools the model is offered: an allowlist, changes to the default ones, and exclusions.
+
+import { defaultToolNames } from "../tools/index.js";
+
+/** What the command line or the settings say about tools. Lists are as given: names, patterns with `*`, `+name`, `-name`. */
+export interface ToolSelection {
+  /** Replaces the defaults, or changes them when it has only `+name` and `-name`. */
+  tools?: readonly string[] | undefined;
+  exclude?: readonly string[] | undefined;
+  /** No tools at all. */
+  none?: boolean | undefined;
+  /** None of the built-in tools. */
+  noBuiltin?: boolean | undefined;
+}
+
+/**
+ * The names to offer, in the order of `available`. Throws an error that names what is wrong: plain names mixed with
+ * changes, or a name that no tool has.
+ */
+export function selectTools(
+  available: readonly string[],
+  selection: ToolSelection,
+  defaults: readonly string[] = defaultToolNames,
+): string[] {
+  if (selection.none) return [];
+  const base = selection.noBuiltin ? [] : changed(defaultToolNames, defaults, available);
+  const chosen = selection.tools ? changed(base, selection.tools, available) : base;
+  const excluded = matcher(selection.exclude ?? []);
+  return available.filter((name) => chosen.includes(name) && !excluded(name));
+}
+
+/** `list` as a whole selection, or as changes to `base`. */
+function changed(base: readonly string[], list: readonly string[], available: readonly string[]): string[] {
+  const entries = list.map((entry) => entry.trim()).filter(Boolean);
+  const changes = entries.filter((entry) => /^[+-]/.test(entry));
+  if (changes.length === 0) {
+    for (const entry of entries) refuseUnknown(entry, available);
+    return available.filter(matcher(entries));
+  }
+  if (changes.length < entries.length)
+    throw new Error("Cannot select tools: names and +name/-name entries cannot be mixed");
+  const names = new Set(base);
+  for (const change of changes) {
+    const name = change.slice(1);
+    refuseUnknown(name, available);
+    if (change.startsWith("+")) names.add(name);
+    else names.delete(name);
+  }
+  return [...names];
+}
+
+function refuseUnknown(entry: string, available: readonly string[]): void {
+  if (entry.includes("*") || available.includes(entry)) return;
+  throw new Error(`Unknown tool "${entry}": there are ${available.join(", ")}`);
+}
+
+/** Whether a name is in the list, where `*` in an entry matches anything. */
+function matcher(list: readonly string[]): (name: string) => boolean {
+  const patterns = list.map((entry) => {
+    const escaped = entry.trim().replace(/[.+?^${}()|[\]\\]/g, "\\$&");
+    return new RegExp(`^${escaped.replaceAll("*", ".*")}$`);
+  });
+  return (name) => patterns.some((pattern) => pattern.test(name));
+}
