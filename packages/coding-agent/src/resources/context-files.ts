@@ -33,7 +33,7 @@ export function loadContextFiles(place: { cwd: string; agentDir: string }): {
       seen.add(real);
       files.push({ path, content: readFileSync(path, "utf8").replace(/^\uFEFF/, "") });
     } catch (error) {
-      const message = `Cannot read context file "${path}": ${(error as Error).message}`;
+      const message = `Cannot read the context file: ${(error as Error).message}`;
       diagnostics.push({ severity: "warning", source: "context_files", message, path });
     }
   }

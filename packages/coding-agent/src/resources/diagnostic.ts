@@ -1,3 +1,3 @@
 // The record of something that went wrong while resources were loaded; loading always goes on.
 
-export { Diagnostic } from "../modes/rpc/rpc-types.js";
+export type { Diagnostic } from "../modes/rpc/rpc-types.js";

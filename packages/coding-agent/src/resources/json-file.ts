@@ -18,21 +18,14 @@ export interface JsonFile {
 export function readJsonFile(path: string, source: string): JsonFile {
   const file: JsonFile = { path, text: "", diagnostics: [] };
   const fail = (reason: string, position?: { line: number; column: number }) => {
-    const where = position ? `${path}:${position.line}:${position.column}` : path;
-    file.diagnostics.push({
-      severity: "error",
-      source,
-      message: `Cannot read "${where}": ${reason}`,
-      path,
-      ...position,
-    });
+    file.diagnostics.push({ severity: "error", source, message: `${reason}; the file is ignored`, path, ...position });
     return file;
   };
   try {
     file.text = readFileSync(path, "utf8").replace(/^\uFEFF/, "");
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    return code === "ENOENT" || code === "ENOTDIR" ? file : fail(message);
+    return code === "ENOENT" || code === "ENOTDIR" ? file : fail(`Cannot read the file: ${message}`);
   }
   if (file.text.trim() === "") return file;
   let value: unknown;
@@ -44,9 +37,9 @@ export function readJsonFile(path: string, source: string): JsonFile {
       at < file.text.length
         ? `unexpected ${JSON.stringify(String.fromCodePoint(file.text.codePointAt(at)!))}`
         : "unexpected end";
-    return fail(`it is no JSON: ${found}`, positionOf(file.text, at));
+    return fail(`The file is no JSON: ${found}`, positionOf(file.text, at));
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return fail("it holds no JSON object");
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return fail("The file holds no JSON object");
   file.value = value as JsonObject;
   return file;
 }
@@ -60,8 +53,7 @@ export function faultAt(
   severity: Diagnostic["severity"] = "error",
 ): Diagnostic {
   const position = positionOf(file.text, locate(file.text, path));
-  const message = `${file.path}:${position.line}:${position.column}: "${path.join(".")}" ${reason}`;
-  return { severity, source, message, path: file.path, ...position };
+  return { severity, source, message: `"${path.join(".")}" ${reason}`, path: file.path, ...position };
 }
 
 /** Line and column of a character offset, counted from 1. */

@@ -1,6 +1,6 @@
 // The model and thinking level a session starts with.
 
-import type { Model, ThinkingLevel } from "@earendil-works/pi-ai";
+import { type Model, type ThinkingLevel, thinkingLevels } from "@earendil-works/pi-ai";
 import { type ModelMatch, resolveModel, resolveScope } from "./model-patterns.js";
 import type { ModelRegistry } from "./model-registry.js";
 import type { Settings } from "./settings.js";
@@ -9,9 +9,10 @@ import type { Settings } from "./settings.js";
 export interface ModelArguments {
   provider?: string;
   model?: string;
-  /** Patterns of `--models`. */
-  models?: readonly string[];
-  thinking?: ThinkingLevel;
+  /** Patterns of `--models`, as a list or separated by commas. */
+  models?: string | readonly string[];
+  /** Of `--thinking`. */
+  thinking?: string;
 }
 
 /** What a resumed session used last. */
@@ -51,7 +52,8 @@ export async function chooseModel(
   settings: ModelSettings,
   resumed?: ResumedModel,
 ): Promise<ModelChoice> {
-  const patterns = args.models ?? settings.enabledModels;
+  const thinking = levelNamed(args.thinking);
+  const patterns = typeof args.models === "string" ? args.models.split(",") : (args.models ?? settings.enabledModels);
   const { scoped, warnings } =
     patterns.length > 0 ? await resolveScope(registry, patterns) : { scoped: [], warnings: [] };
   const match =
@@ -61,7 +63,15 @@ export async function chooseModel(
     configured(registry, settings, warnings) ??
     firstAvailable(registry);
   if (match) registry.include(match.model);
-  return { model: match?.model ?? null, thinkingLevel: levelOf(match, args, settings, resumed), scoped, warnings };
+  const thinkingLevel = thinking ?? levelOf(match, args, settings, resumed);
+  return { model: match?.model ?? null, thinkingLevel, scoped, warnings };
+}
+
+function levelNamed(name: string | undefined): ThinkingLevel | undefined {
+  const level = thinkingLevels.find((known) => known === name);
+  if (name !== undefined && !level)
+    throw new ModelChoiceError(`Unknown thinking level "${name}"; known are ${thinkingLevels.join(", ")}`);
+  return level;
 }
 
 function levelOf(
@@ -72,7 +82,6 @@ function levelOf(
 ): ThinkingLevel {
   const ofModel = match && settings.modelThinkingLevels[`${match.model.provider}/${match.model.id}`];
   return (
-    args.thinking ??
     (args.model === undefined ? undefined : match?.thinkingLevel) ??
     resumed?.thinkingLevel ??
     match?.thinkingLevel ??

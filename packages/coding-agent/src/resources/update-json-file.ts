@@ -24,7 +24,10 @@ export async function updateJsonFile(
   try {
     const file = readJsonFile(path, source);
     const [fault] = file.diagnostics;
-    if (fault) throw new Error(`${fault.message}; it was not changed`);
+    if (fault)
+      throw new Error(
+        `Cannot change "${[path, fault.line, fault.column].filter(Boolean).join(":")}": ${fault.message}`,
+      );
     const value = file.value ?? {};
     change(value);
     const mode = options.mode ?? (file.text === "" ? 0o600 : undefined);
