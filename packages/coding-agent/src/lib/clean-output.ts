@@ -11,6 +11,12 @@ export class OutputCleaner {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   #decoderIsEmpty = true;
   #held = "";
+  #isUnchanged = false;
+
+  /** Whether the text of the last piece is its bytes one for one, so that they need not be encoded again. */
+  get isUnchanged(): boolean {
+    return this.#isUnchanged;
+  }
 
   /** The clean text of the next bytes, as far as it is known. */
   write(bytes: Uint8Array): string {
@@ -19,13 +25,15 @@ export class OutputCleaner {
 
   /** The clean text that was still held back. */
   end(): string {
+    this.#isUnchanged = false;
     return this.#clean(this.#decoder.decode(), true);
   }
 
   // Plain ASCII, the usual case, is copied about ten times as fast as it is decoded.
   #decode(bytes: Uint8Array): string {
-    if (this.#decoderIsEmpty && isAscii(bytes))
-      return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
+    const isPlain = this.#decoderIsEmpty && isAscii(bytes);
+    this.#isUnchanged = isPlain && this.#held === "";
+    if (isPlain) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
     const text = this.#decoder.decode(bytes, { stream: true });
     // A piece that ends in ASCII leaves nothing behind in the decoder.
     this.#decoderIsEmpty = bytes.length === 0 ? this.#decoderIsEmpty : bytes[bytes.length - 1]! < 0x80;
@@ -36,6 +44,7 @@ export class OutputCleaner {
     let text = this.#held + piece;
     this.#held = "";
     if (!unwanted.test(text)) return text;
+    this.#isUnchanged = false;
     const cut = startOfOpenSequence(text);
     if (cut >= 0) {
       if (!last) this.#held = text.slice(cut);

@@ -80,7 +80,7 @@ async function shrink(
     sharp.cache(false);
     const { width, height } = await sharp(bytes).metadata();
     let side = Math.min(limits.maxDimension, Math.max(width, height));
-    while (side >= 64) {
+    do {
       const resized = sharp(bytes)
         .rotate() // as the EXIF orientation says, which is lost otherwise
         .resize({ width: side, height: side, fit: "inside", withoutEnlargement: true });
@@ -92,7 +92,7 @@ async function shrink(
         return { data, mimeType: type, note };
       }
       side = Math.floor(side * 0.7);
-    }
+    } while (side >= 64);
   } catch (error) {
     throw new ImageError(`Cannot use image: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -79,10 +79,11 @@ function toChange(views: Views, edit: Edit, name: string): Change {
     return { name, matchStart: start, matchEnd: end, start, end, replacement };
   }
   for (const { view, normalize } of views.tolerant()) {
-    const old = normalize(oldText);
-    const found = places(view.text, old.text).filter((at) => endsLikeOldText(view, at, old, oldText));
+    const wanted = oldText.replaceAll("\r\n", "\n");
+    const old = normalize(wanted);
+    const found = places(view.text, old.text).filter((at) => endsLikeOldText(view, at, old, wanted));
     const at = onlyPlace(found, name, (place) => lineOf(view.text, place));
-    if (at !== undefined) return tolerantChange(views.text, view, at, old, edit, name);
+    if (at !== undefined) return tolerantChange(views.text, view, at, { old, oldText: wanted, edit, name });
   }
   throw new Error(`${name}: oldText was not found; it must match the file, whitespace and indentation included`);
 }
@@ -111,10 +112,16 @@ function endsLikeOldText(view: TextView, at: number, old: TextView, oldText: str
   return end === view.text.length || view.text[end] === "\n" || old.starts[old.text.length - 1] === oldText.length - 1;
 }
 
-function tolerantChange(text: string, view: TextView, at: number, old: TextView, edit: Edit, name: string): Change {
+function tolerantChange(
+  text: string,
+  view: TextView,
+  at: number,
+  wanted: { old: TextView; oldText: string; edit: Edit; name: string },
+): Change {
+  const { old, oldText, edit, name } = wanted;
   const matchStart = view.starts[at]!;
   const matchEnd = view.starts[at + old.text.length]!;
-  const { prefix, suffix, middle } = commonLines(old, edit);
+  const { prefix, suffix, middle } = commonLines(old, oldText, edit);
   const start = view.starts[at + prefix]!;
   const end = view.starts[at + old.text.length - suffix]!;
   const replacement = withLineEndings(middle, text, matchStart, matchEnd);
@@ -122,39 +129,35 @@ function tolerantChange(text: string, view: TextView, at: number, old: TextView,
 }
 
 /** What old and new text share at both ends, in whole lines: lengths in the normalised old text, and the new text between. */
-function commonLines(old: TextView, edit: Edit): { prefix: number; suffix: number; middle: string } {
-  const oldText = edit.oldText.replaceAll("\r\n", "\n");
+function commonLines(old: TextView, oldText: string, edit: Edit): { prefix: number; suffix: number; middle: string } {
+  const ownEndings = edit.newText.includes("\r\n") && !edit.oldText.includes("\r\n");
+  if (ownEndings) return { prefix: 0, suffix: 0, middle: edit.newText };
   const newText = edit.newText.replaceAll("\r\n", "\n");
-  if (edit.newText.includes("\r\n") && !edit.oldText.includes("\r\n"))
-    return { prefix: 0, suffix: 0, middle: edit.newText };
-  let prefix = 0;
   const shorter = Math.min(oldText.length, newText.length);
+  let prefix = 0;
   while (prefix < shorter && oldText[prefix] === newText[prefix]) prefix++;
   prefix = prefix === 0 ? 0 : oldText.lastIndexOf("\n", prefix - 1) + 1;
   let suffix = 0;
-  const room = shorter - prefix;
-  while (suffix < room && oldText.at(-1 - suffix) === newText.at(-1 - suffix)) suffix++;
-  const suffixStart = oldText.indexOf("\n", oldText.length - suffix);
-  suffix = suffix === 0 || suffixStart < 0 ? 0 : oldText.length - suffixStart;
-  // Both ends are at line breaks, where the normalised text has the same breaks.
-  const lines = (part: string) => part.split("\n").length - 1;
-  const prefixLength = indexAfterLine(old.text, lines(oldText.slice(0, prefix)));
-  const suffixLength = suffix === 0 ? 0 : old.text.length - indexOfLastLine(old.text, lines(oldText.slice(-suffix)));
-  return { prefix: prefixLength, suffix: suffixLength, middle: newText.slice(prefix, newText.length - suffix) };
+  while (suffix < shorter - prefix && oldText.at(-1 - suffix) === newText.at(-1 - suffix)) suffix++;
+  while (suffix > 0 && !isLineEdge(oldText, newText, suffix)) suffix--;
+  return {
+    prefix: normalizedIndex(old, prefix),
+    suffix: old.text.length - normalizedIndex(old, oldText.length - suffix),
+    middle: newText.slice(prefix, newText.length - suffix),
+  };
 }
 
-/** The index after the first `count` lines. */
-function indexAfterLine(text: string, count: number): number {
-  let at = 0;
-  for (let line = 0; line < count; line++) at = text.indexOf("\n", at) + 1;
-  return at;
+/** Whether a common end of this length starts with a line break, or with a line in both texts. */
+function isLineEdge(oldText: string, newText: string, suffix: number): boolean {
+  if (oldText.at(-suffix) === "\n") return true;
+  const startsLine = (text: string) => text.length === suffix || text.at(-suffix - 1) === "\n";
+  return startsLine(oldText) && startsLine(newText);
 }
 
-/** The index of the line break that is the `count`th from the end. */
-function indexOfLastLine(text: string, count: number): number {
-  let at = text.length;
-  for (let line = 0; line < count; line++) at = text.lastIndexOf("\n", at - 1);
-  return at;
+/** The first character of a view that comes from `index` or later. */
+function normalizedIndex(view: TextView, index: number): number {
+  const found = view.starts.findIndex((start) => start >= index);
+  return found < 0 ? view.text.length : found;
 }
 
 /** New text with the line endings of its place: those of the replaced lines, else of the nearest ones. */

@@ -22,10 +22,10 @@ export class OutputCapture {
     this.#folder = folder;
   }
 
-  /** Adds text; a promise tells when the log has caught up with it. */
-  add(text: string): Promise<void> | undefined {
+  /** Adds text, with its UTF-8 bytes when they are at hand; a promise tells when the log has caught up with it. */
+  add(text: string, encoded?: Uint8Array): Promise<void> | undefined {
     if (text === "") return undefined;
-    const bytes = Buffer.byteLength(text);
+    const bytes = encoded?.length ?? Buffer.byteLength(text);
     this.#totalBytes += bytes;
     this.#lineFeeds += countLineFeeds(text);
     this.#endsWithLineFeed = text.endsWith("\n");
@@ -37,7 +37,7 @@ export class OutputCapture {
     } else {
       this.#pieces.push({ text, bytes });
     }
-    const written = this.#logWanted ? this.#log?.write(text, bytes) : this.#startLog();
+    const written = this.#logWanted ? this.#log?.write(encoded ?? text, bytes) : this.#startLog();
     // What is dropped leaves more than the limit behind, so that a line cut here never counts as a whole one.
     while (this.#keptBytes - this.#pieces[0]!.bytes > defaultMaxBytes) this.#keptBytes -= this.#pieces.shift()!.bytes;
     return written;

@@ -1,7 +1,7 @@
 // Writes the whole output of a truncated command to a private file, in large pieces and no faster than the disk takes them.
 
 import { randomBytes } from "node:crypto";
-import { close, openSync, write } from "node:fs";
+import { close, openSync, write, writev } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -17,7 +17,7 @@ const maxWaitingBytes = 1024 * 1024;
 export class OutputLog {
   readonly path: string;
   readonly #descriptor: number;
-  #batch: { text: string; bytes: number }[] = [];
+  #batch: (string | Uint8Array)[] = [];
   #batchBytes = 0;
   #accepted = 0;
   #writing: Promise<void> | undefined;
@@ -35,15 +35,15 @@ export class OutputLog {
     return !this.#failed && !this.#cut;
   }
 
-  /** Adds text of `bytes` UTF-8 bytes; a promise tells when the disk has caught up. */
-  write(text: string, bytes: number): Promise<void> | undefined {
+  /** Adds text, or the bytes of it, `bytes` in number; a promise tells when the disk has caught up. */
+  write(text: string | Uint8Array, bytes: number): Promise<void> | undefined {
     if (this.#failed || this.#cut) return undefined;
     if (this.#accepted + bytes > maxLogBytes) {
       this.#cut = true;
       return undefined;
     }
     this.#accepted += bytes;
-    this.#batch.push({ text, bytes });
+    this.#batch.push(text);
     this.#batchBytes += bytes;
     if (this.#batchBytes >= batchBytes) this.#writing ??= this.#drain(batchBytes);
     return this.#batchBytes > maxWaitingBytes ? this.#writing : undefined;
@@ -60,31 +60,27 @@ export class OutputLog {
   /** Writes batches until less than `least` bytes wait. */
   async #drain(least: number): Promise<void> {
     while (this.#batchBytes >= least && !this.#failed) {
-      const bytes = encode(this.#batch, this.#batchBytes);
+      const batch = this.#batch.map((text) => (typeof text === "string" ? Buffer.from(text) : text));
       this.#batch = [];
       this.#batchBytes = 0;
-      this.#failed = !(await writeAll(this.#descriptor, bytes));
+      this.#failed = !(await writeAll(this.#descriptor, batch));
     }
     this.#writing = undefined;
   }
 }
 
-function encode(pieces: readonly { text: string; bytes: number }[], total: number): Buffer {
-  const buffer = Buffer.allocUnsafe(total);
-  let at = 0;
-  // As many bytes as characters: ASCII, which is copied faster as latin1.
-  for (const { text, bytes } of pieces) at += buffer.write(text, at, text.length === bytes ? "latin1" : "utf8");
-  return buffer.subarray(0, at);
-}
-
-function writeAll(descriptor: number, bytes: Buffer): Promise<boolean> {
+/** False when the system refuses. */
+function writeAll(descriptor: number, pieces: Uint8Array[]): Promise<boolean> {
   return new Promise((resolve) => {
-    const next = (offset: number) =>
-      write(descriptor, bytes, offset, bytes.length - offset, null, (error, written) => {
-        if (error) resolve(false);
-        else if (offset + written < bytes.length) next(offset + written);
-        else resolve(true);
+    const total = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const rest = (bytes: Buffer) =>
+      write(descriptor, bytes, (error, written) => {
+        if (error || written === bytes.length) resolve(!error);
+        else rest(bytes.subarray(written));
       });
-    next(0);
+    writev(descriptor, pieces, (error, written) => {
+      if (error || written === total) resolve(!error);
+      else rest(Buffer.concat(pieces).subarray(written));
+    });
   });
 }

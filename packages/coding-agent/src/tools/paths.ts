@@ -1,6 +1,6 @@
 // Resolves the paths models write: relative to the working directory, with `~`, with an `@` in front.
 
-import { existsSync, lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { existsSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 
@@ -52,7 +52,11 @@ function canonicalFolder(folder: string): string {
 }
 
 function readLink(path: string): string | undefined {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? readlinkSync(path) : undefined;
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined; // no link, or nothing at all
+  }
 }
 
 // `@scope/name` is a folder's own name in node_modules.

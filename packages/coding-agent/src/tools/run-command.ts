@@ -142,7 +142,8 @@ class RunningCommand {
   #onData(bytes: Buffer): void {
     if (this.#isOver) return;
     if (this.#exited) this.#takenAfterExit += bytes.length;
-    const busy = this.#deliver(this.#cleaner.write(bytes));
+    const text = this.#cleaner.write(bytes);
+    const busy = this.#deliver(text, this.#cleaner.isUnchanged ? bytes : undefined);
     if (!busy) return;
     this.#pause();
     busy.then(
@@ -151,9 +152,9 @@ class RunningCommand {
     );
   }
 
-  #deliver(text: string): Promise<unknown> | undefined {
+  #deliver(text: string, encoded?: Uint8Array): Promise<unknown> | undefined {
     if (text === "") return undefined;
-    const written = this.#capture.add(text);
+    const written = this.#capture.add(text, encoded);
     let read: undefined | void | Promise<void>;
     try {
       read = this.#options.onOutput?.(text, this.#soFar);
