@@ -1,6 +1,6 @@
 // Reads a file line by line without loading it whole; lines end at LF only.
 
-import { readSync } from "node:fs";
+import { fstatSync, readSync } from "node:fs";
 
 /** One line. `bytes` is valid only until the next line is asked for and holds neither the LF nor a CR before it. */
 export interface Line {
@@ -20,12 +20,13 @@ const CR = 13;
 
 /** The lines of an open file from byte `offset` on. Stop early by leaving the loop. */
 export function* readLines(fd: number, offset = 0): Generator<Line> {
-  const buffer = Buffer.allocUnsafe(chunkSize);
+  // One byte more than is left, so that a small file takes one read and the end is noticed by the next.
+  const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(chunkSize, fstatSync(fd).size - offset + 1)));
   const line: Line = { bytes: buffer, offset, end: offset, terminated: true };
   let position = offset;
   let carried: Buffer[] = [];
   for (;;) {
-    const length = readSync(fd, buffer, 0, chunkSize, position);
+    const length = readSync(fd, buffer, 0, buffer.length, position);
     if (length === 0) break;
     position += length;
     let from = 0;

@@ -1,0 +1,131 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { LockOwner } from "../../src/sessions/session-error.js";
+import { SessionLock } from "../../src/sessions/session-lock.js";
+import { header, lines, readEntries, sessionFile, temporaryDirectory } from "./session-files.js";
+
+function lockOf(file: string): SessionLock {
+  const lock = new SessionLock(file);
+  onTestFinished(() => lock.release());
+  return lock;
+}
+
+/** Leaves a lock as somebody else would have written it. */
+function leaveLock(file: string, change: (own: LockOwner) => Partial<LockOwner>): string {
+  const own = lockOf(file);
+  own.take();
+  const path = own.path;
+  const owner = JSON.parse(readFileSync(path, "utf8")) as LockOwner;
+  own.release();
+  writeFileSync(path, JSON.stringify({ ...owner, token: "theirs", ...change(owner) }));
+  return path;
+}
+
+/** A pid that no process has: of a child that has ended and was waited for. */
+async function endedPid(): Promise<number> {
+  const child = spawn(process.execPath, ["-e", ""]);
+  await once(child, "exit");
+  return child.pid!;
+}
+
+describe("a session lock", () => {
+  test("names its owner, is there once, and is gone after release", () => {
+    const file = sessionFile("");
+    const [mine, other] = [lockOf(file), lockOf(file)];
+    expect(mine.take()).toBeUndefined();
+    expect(mine.take()).toBeUndefined();
+    expect(mine.isHeld).toBe(true);
+    expect(other.take()).toMatchObject({ pid: process.pid, host: hostname() });
+    expect(other.otherOwner()).toMatchObject({ pid: process.pid });
+    expect(mine.otherOwner()).toBeUndefined();
+    other.release();
+    expect(existsSync(mine.path)).toBe(true);
+    mine.release();
+    expect(readdirSync(dirname(file))).toEqual(["session.jsonl"]);
+    expect(other.take()).toBeUndefined();
+  });
+
+  test.each<[string, (own: LockOwner) => Partial<LockOwner> | Promise<Partial<LockOwner>>]>([
+    ["whose process has ended", async () => ({ pid: await endedPid() })],
+    ["whose pid went to another process", () => ({ startTime: "1" })],
+    ["from before the last boot", () => ({ bootId: "another" })],
+  ])("%s is stale at once", async (_, change) => {
+    const file = sessionFile("");
+    const changes = await change({} as LockOwner);
+    leaveLock(file, () => changes);
+    const lock = lockOf(file);
+    expect(lock.otherOwner()).toBeUndefined();
+    expect(lock.take()).toBeUndefined();
+    expect(lock.isHeld).toBe(true);
+    expect(readdirSync(dirname(file)).sort()).toEqual(["session.jsonl", "session.jsonl.lock"]);
+  });
+
+  test.each([
+    ["another host", () => ({ host: "elsewhere", pid: 1 })],
+    ["another container", () => ({ pidNamespace: "pid:[1]", pid: 4_000_000 })],
+  ])("of %s is stale when it was not touched for a minute", (_, change) => {
+    const file = sessionFile("");
+    const path = leaveLock(file, change);
+    const lock = lockOf(file);
+    const seconds = Date.now() / 1000;
+    utimesSync(path, seconds - 55, seconds - 55);
+    expect(lock.take()).toMatchObject(change());
+    utimesSync(path, seconds - 61, seconds - 61);
+    expect(lock.take()).toBeUndefined();
+  });
+
+  test("that cannot be read is held until it is a minute old", () => {
+    const file = sessionFile("");
+    const lock = lockOf(file);
+    writeFileSync(lock.path, "");
+    expect(lock.take()).toMatchObject({ host: "unknown" });
+    utimesSync(lock.path, 1, 1);
+    expect(lock.take()).toBeUndefined();
+  });
+
+  test("goes to one of many processes that find it stale, and every append of each stays whole", async () => {
+    const file = sessionFile(lines(header));
+    const dead = await endedPid();
+    leaveLock(file, () => ({ pid: dead }));
+    const script = join(temporaryDirectory(), "writer.mjs");
+    await build({
+      stdin: { contents: writer, resolveDir: fileURLToPath(new URL(".", import.meta.url)), loader: "ts" },
+      bundle: true,
+      format: "esm",
+      platform: "node",
+      conditions: ["source"],
+      outfile: script,
+      logLevel: "silent",
+    });
+    const children = [1, 2, 3].map((number) =>
+      spawn(process.execPath, [script, file, String(number)], { stdio: ["ignore", "ignore", "inherit"] }),
+    );
+    const codes = await Promise.all(children.map(async (child) => (await once(child, "exit"))[0]));
+    expect(codes).toEqual([0, 0, 0]);
+    const entries = readEntries(file).slice(1) as { customType?: string; id: string; parentId: string | null }[];
+    expect(entries.map((entry) => entry.customType).sort()).toEqual(
+      [1, 2, 3].flatMap((number) => Array.from({ length: 8 }, () => `writer ${number}`)),
+    );
+    // Each read what the others wrote before it went on: one chain.
+    expect(entries.map((entry) => entry.parentId)).toEqual([null, ...entries.slice(0, -1).map((entry) => entry.id)]);
+    expect(readdirSync(dirname(file))).toEqual(["session.jsonl"]);
+  });
+});
+
+const writer = `
+import { SessionManager } from "../../src/sessions/session-manager.ts";
+const [file, number] = process.argv.slice(2);
+const session = SessionManager.open(file);
+for (let count = 0; count < 8; count += 1) {
+  await session.acquire(30_000);
+  session.appendCustomEntry("writer " + number, { count });
+  if (count % 3 === 0) session.release();
+}
+session.release();
+`;
