@@ -7,7 +7,10 @@ import { hold, type ReplayServer, startReplayServer } from "../src/testing/index
 import { eventsOf, fixture, lineOf, question, testModel } from "./fixtures.js";
 
 const wireApis = apiNames().filter((name) => existsSync(new URL(`fixtures/${name}/text.sse`, import.meta.url)));
-const options = { apiKey: "sk-secret-of-this-test" };
+const transports = { "node:http": {}, fetch: { fetch: globalThis.fetch } };
+const cases = wireApis.flatMap((api) =>
+  Object.entries(transports).map(([transport, send]) => ({ api, transport, send })),
+);
 
 let server: ReplayServer;
 beforeAll(async () => {
@@ -19,7 +22,8 @@ test("every API over the wire has recorded streams", () => {
   expect(wireApis.sort()).toEqual(["anthropic-messages", "openai-completions"]);
 });
 
-describe.each(wireApis)("%s", (api) => {
+describe.each(cases)("$api over $transport", ({ api, send }) => {
+  const options = { apiKey: "sk-secret-of-this-test", ...send };
   const model = () => testModel(api, server.url);
   const answer = (name: string) => server.reply({ body: fixture(api, name) });
 

@@ -3,6 +3,7 @@
 import { shortenBody } from "../error-text.js";
 import { failureInfo, ProviderError } from "../provider-error.js";
 import type { Model, StreamOptions } from "../types.js";
+import { postOverHttp, type WireInit, type WireReader, type WireResponse, watchFetch } from "./http.js";
 
 /** One request to a provider. */
 export interface WireRequest {
@@ -23,24 +24,31 @@ const longestRefusal = 64 * 1024;
 
 /** A fetch for a provider's package, good for one request. */
 export function makeFetch(wire: WireRequest): typeof globalThis.fetch {
+  const isFetchConfigured = watchFetch();
   return async (input, init) => {
     const { model, options } = wire;
     let payload = wire.payload;
     // The conversation can be large: only the text that is sent stays in memory while the answer streams.
     wire.payload = undefined;
     if (options.onPayload) payload = (await options.onPayload(payload, model)) ?? payload;
-    const send = options.fetch ?? globalThis.fetch;
-    const response = await send(input, { ...init, body: JSON.stringify(payload) });
-    if (options.onResponse) await options.onResponse({ status: response.status, headers: headersOf(response) }, model);
-    if (!response.ok) throw await refusal(response, wire);
-    const type = response.headers.get("content-type") ?? "";
-    if (/\b(?:json|html)\b/i.test(type)) throw await refusal(response, wire);
+    const send = options.fetch ?? (isFetchConfigured() ? globalThis.fetch : postOverHttp);
+    const body = JSON.stringify(payload);
+    const response: WireResponse | Response = await send(String(input), { ...init, body } as RequestInit & WireInit);
+    const headers = Object.fromEntries(response.headers);
+    if (options.onResponse) await options.onResponse({ status: response.status, headers }, model);
+    if (!response.ok || /\b(?:json|html)\b/i.test(headers["content-type"] ?? ""))
+      throw await refusal(response, headers, wire);
     wire.onAccepted();
-    return wire.inspect ? inspected(response, wire.inspect) : response;
+    // The packages use no more of a response than this.
+    return (wire.inspect ? inspected(response, wire.inspect) : response) as Response;
   };
 }
 
-async function refusal(response: Response, wire: WireRequest): Promise<ProviderError> {
+async function refusal(
+  response: WireResponse | Response,
+  headers: Record<string, string>,
+  wire: WireRequest,
+): Promise<ProviderError> {
   const text = await readSome(response);
   let body: unknown = text;
   try {
@@ -48,7 +56,6 @@ async function refusal(response: Response, wire: WireRequest): Promise<ProviderE
   } catch {
     // Not JSON: the text itself is all there is.
   }
-  const headers = headersOf(response);
   if (response.ok) {
     const info = failureInfo({ headers, body });
     const told = typeof body === "string" ? shortenBody(body) : shortenBody(JSON.stringify(body));
@@ -60,8 +67,8 @@ async function refusal(response: Response, wire: WireRequest): Promise<ProviderE
 }
 
 /** The text of a body, as far as it is worth reading; what broke off is not an error of its own. */
-async function readSome(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
+async function readSome(response: WireResponse | Response): Promise<string> {
+  const reader = response.body?.getReader() as WireReader | undefined;
   if (!reader) return "";
   const decoder = new TextDecoder();
   let text = "";
@@ -80,27 +87,21 @@ async function readSome(response: Response): Promise<string> {
   return text;
 }
 
-/** The same answer; its first bytes are shown to `inspect`, all bytes go through untouched. */
-function inspected(response: Response, inspect: (bytes: Uint8Array) => boolean): Response {
-  const reader = response.body?.getReader();
-  if (!reader) return response;
-  let done = false;
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
+/** The same answer; its first bytes are shown to `inspect`, all bytes go through untouched and when they are asked for. */
+function inspected(response: WireResponse | Response, inspect: (bytes: Uint8Array) => boolean): WireResponse {
+  const { ok, status, headers } = response;
+  const getReader = (): WireReader => {
+    const reader = response.body?.getReader() as WireReader;
+    let done = false;
+    return {
+      async read() {
         const step = await reader.read();
-        if (step.done) return controller.close();
-        if (!done) done = inspect(step.value);
-        controller.enqueue(step.value);
+        if (!step.done && !done) done = inspect(step.value);
+        return step;
       },
       cancel: (reason) => reader.cancel(reason),
-    },
-    // Nothing is read ahead of the provider's package.
-    { highWaterMark: 0 },
-  );
-  return new Response(body, { status: response.status, headers: response.headers });
-}
-
-function headersOf(response: Response): Record<string, string> {
-  return Object.fromEntries(response.headers.entries());
+      releaseLock: () => reader.releaseLock(),
+    };
+  };
+  return { ok, status, headers: new Map(headers), body: { getReader } };
 }
