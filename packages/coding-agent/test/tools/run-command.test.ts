@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { processGroups } from "../../src/lib/shell.js";
 import { type CommandOptions, describeTruncation, runCommand } from "../../src/tools/run-command.js";
+import { isWellFormed } from "../lib/well-formed.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 const folder = temporaryFolder();
@@ -93,7 +94,7 @@ describe("runCommand", () => {
 
   test("takes binary output", async () => {
     const { output } = await run("head -c 300000 /dev/urandom");
-    expect(output.isWellFormed()).toBe(true);
+    expect(isWellFormed(output)).toBe(true);
     expect(output).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
   });
 

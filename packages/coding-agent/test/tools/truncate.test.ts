@@ -83,7 +83,7 @@ test("truncateHead and truncateTail keep within the limits, in whole lines and c
         expect(result.outputBytes).toBe(Buffer.byteLength(result.content));
         expect(result.outputBytes).toBeLessThanOrEqual(maxBytes);
         expect(result.outputLines).toBeLessThanOrEqual(maxLines);
-        expect(result.content.isWellFormed()).toBe(true);
+        expect(isWellFormed(result.content)).toBe(true);
         expect(result.truncated).toBe(result.totalLines > maxLines || result.totalBytes > maxBytes);
         if (!result.truncated) expect(result.content).toBe(whole);
         if (truncate === truncateTail) expect(whole.endsWith(result.content)).toBe(true);
