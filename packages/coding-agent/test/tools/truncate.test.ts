@@ -8,6 +8,7 @@ import {
   truncateLine,
   truncateTail,
 } from "../../src/tools/truncate.js";
+import { isWellFormed } from "../lib/well-formed.js";
 
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `line ${i + 1}`).join("\n");
 
