@@ -32,6 +32,8 @@ export class SessionFile {
   #unwritten: { id: string; line: string }[] = [];
   #fd: number | undefined;
   #exists: boolean;
+  /** Whether `prepare` found that somebody removed the file. */
+  #isGone = false;
   /** Bytes of the file when it was last read or written; -1 when that is not known. */
   #size = -1;
 
@@ -50,6 +52,11 @@ export class SessionFile {
   /** Whether the session was ever written. */
   get exists(): boolean {
     return this.#exists;
+  }
+
+  /** Whether something could not be written yet. */
+  get hasUnwritten(): boolean {
+    return this.#exists && this.#unwritten.length > 0;
   }
 
   /** The live process that may append, if it is not us. */
@@ -82,6 +89,7 @@ export class SessionFile {
     this.#takeLock();
     const stat = statSync(this.#path, { throwIfNoEntry: false });
     const isSame = stat?.ino === this.#reader.inode;
+    this.#isGone = !stat;
     if (isSame && stat?.size === this.#size) return [];
     if (!isSame) this.#close();
     if (!stat) return [];
@@ -102,7 +110,7 @@ export class SessionFile {
   /** Writes what waits, after `prepare`. Throws the system's error; what could not be written goes on waiting. */
   write(): void {
     if (!this.#exists) return;
-    if (!statSync(this.#path, { throwIfNoEntry: false })) this.create();
+    if (this.#isGone) this.create();
     if (this.#unwritten.length === 0) return;
     if (this.#reader.isMigrated) this.#replaceOldVersion();
     while (this.#unwritten.length > 0) {
@@ -131,6 +139,7 @@ export class SessionFile {
       }
     });
     this.#exists = true;
+    this.#isGone = false;
     this.#unwritten = [];
     this.#wrote(content, lines.length, inode);
   }
@@ -144,7 +153,7 @@ export class SessionFile {
     this.#fd ??= openSync(this.#path, "a");
     const bytes = Buffer.from(this.#reader.endsInLine ? `\n${line}` : line);
     // Until all is written, only another look at the file tells what it holds.
-    const end = fstatSync(this.#fd).size + bytes.length;
+    const end = (this.#size < 0 ? fstatSync(this.#fd).size : this.#size) + bytes.length;
     this.#size = -1;
     for (let written = 0; written < bytes.length; ) written += writeSync(this.#fd, bytes, written);
     this.#reader.appended(end);

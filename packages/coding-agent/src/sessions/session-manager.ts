@@ -186,8 +186,13 @@ export class SessionManager {
 
   /** Gives up the right to append; the next append takes it again. Never throws. */
   release(): void {
-    if (this.#file?.exists) this.#attempt(() => this.#file?.write());
-    this.#file?.release();
+    const file = this.#file;
+    try {
+      if (file?.hasUnwritten) this.flush();
+    } catch {
+      // Another process writes now; what could not be written was told of when it failed.
+    }
+    file?.release();
   }
 
   /** Writes what waits in memory, creating the file if need be. Failures go to `onWriteError`. */
