@@ -84,8 +84,9 @@ function canGoOn(beginning: string): boolean {
     return true;
   } catch (error) {
     const { message } = error as Error;
-    const position = /at position (\d+)/.exec(message)?.[1];
-    return /unexpected end|unterminated/i.test(message) || Number(position) === beginning.length;
+    // Messages may quote the text, so only their beginning and their end are trusted.
+    const position = / at position (\d+)(?: \(line \d+ column \d+\))?$/.exec(message)?.[1];
+    return message.startsWith("Unexpected end of JSON input") || Number(position) === beginning.length;
   }
 }
 
