@@ -59,7 +59,7 @@ function decide(context: Context): Decision {
       ...toToolCall(request, offered)!,
     }));
     const names = [...new Set(calls.map((call) => call.name))].join(" and ");
-    const thought = `The user wants ${batch.map(describeRequest).join(" and ")}. The ${names} tool does that.`;
+    const thought = `The user asks me to ${batch.map(describeRequest).join(" and ")}. The ${names} tool does that.`;
     return { thought, text: `I will ${batch.map(describeRequest).join(" and ")}.`, calls };
   }
   const images =

@@ -200,6 +200,7 @@ class RunningCommand {
   #startGrace(): void {
     const isEnough = this.#graceLeft <= 0 && this.#takenAfterExit > pipeBytes;
     this.#graceStart = performance.now();
+    clearTimeout(this.#graceTimer);
     this.#graceTimer = setTimeout(() => this.#finish(), isEnough ? 0 : Math.max(50, this.#graceLeft));
   }
 
