@@ -98,17 +98,25 @@ function findExact(registry: ModelRegistry, text: string, provider?: string): Mo
 }
 
 function findPart(registry: ModelRegistry, text: string, provider?: string): ModelResolution | undefined {
-  const split = provider === undefined ? splitProvider(registry, text) : undefined;
-  const within = provider ?? split?.provider;
-  const part = split?.id ?? text;
-  if (within !== undefined) {
-    const [best] = containing(registry.allModelsOf(within), part);
-    return best && { model: best };
+  const within = withinProvider(registry, text, provider);
+  const part = within?.id ?? text;
+  const providers = within ? [within.provider] : [...registry.availableProviders(), ...registry.providerIds];
+  for (const id of providers) {
+    const [best] = containing(registry.allModelsOf(id), part);
+    if (best) return { model: best };
   }
-  const [best] = containing(registry.getAvailable(), part);
-  if (best) return { model: best };
-  const [other] = containing(registry.getAll(), part);
-  return other && { model: other };
+  return undefined;
+}
+
+/** The provider a pattern is about, by `--provider` or by what it starts with, and the rest of it. */
+function withinProvider(
+  registry: ModelRegistry,
+  text: string,
+  provider?: string,
+): { provider: string; id: string } | undefined {
+  const split = splitProvider(registry, text);
+  if (provider === undefined || split?.provider === provider) return split;
+  return { provider, id: text };
 }
 
 function takeAsGiven(
@@ -116,8 +124,8 @@ function takeAsGiven(
   { text, level }: { text: string; level?: ThinkingLevel },
   provider?: string,
 ): ModelResolution | undefined {
-  const split = provider === undefined ? splitProvider(registry, text) : { provider, id: text };
-  const model = split && registry.assume(split.provider, split.id);
+  const within = withinProvider(registry, text, provider);
+  const model = within && registry.assume(within.provider, within.id);
   if (!model) return undefined;
   const warning = `Provider "${model.provider}" is not known to have a model "${model.id}"; it is used as given`;
   return { model, ...(level && { thinkingLevel: level }), warning };
@@ -167,7 +175,7 @@ function isSame(a: Model, b: Model): boolean {
   return a.provider === b.provider && a.id === b.id;
 }
 
-/** Those whose id or name holds `part`, best first: whole words, undated ids, then the highest version. */
+/** Those whose id or name holds `part`, best first: whole words, plain ids before dated ones and variants, higher versions. */
 function containing(models: readonly Model[], part: string): Model[] {
   const wanted = part.toLowerCase();
   if (wanted === "") return [];
@@ -186,14 +194,16 @@ function rankOf({ id, name }: Model, wanted: string): number {
       .join(" ")
       .includes(wanted.replace(/[^a-z0-9.]+/g, " ")),
   );
-  const isDated = /\d{4}-?\d{2}-?\d{2}|:|-(batch|fast|preview|free)$/.test(id);
-  return (isWord ? 0 : 2) + (isDated ? 1 : 0);
+  const isVariant = /^~|\d{4}-?\d{2}-?\d{2}|:|-(batch|fast|preview|free)$/.test(id);
+  return (isWord ? 0 : 2) + (isVariant ? 1 : 0);
 }
 
 const collator = new Intl.Collator("en", { numeric: true });
 
+/** Of ids with a maker in front (`maker/model-2`) only the model counts. */
 function byVersion(a: string, b: string): number {
-  return collator.compare(a, b);
+  const model = (id: string) => id.slice(id.lastIndexOf("/") + 1);
+  return collator.compare(model(a), model(b));
 }
 
 /** 0 for a word that stands in the id, more the more its letters are spread; infinite when they are not there. */

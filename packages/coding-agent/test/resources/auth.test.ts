@@ -1,0 +1,79 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { AuthStorage } from "../../src/resources/auth.js";
+import { workspace } from "./workspace.js";
+
+const key = (text: string) => ({ type: "api_key" as const, key: text });
+
+describe("AuthStorage", () => {
+  test("a stored key, one in a variable, one of a command, one given for the process", async () => {
+    const { agentDir, root } = workspace({
+      "agent/auth.json": {
+        plain: key("sk-1"),
+        variable: key("$KEY"),
+        unset: key("$NOPE"),
+        command: key("!echo ran >> $LOG; echo sk-2"),
+      },
+    });
+    const log = join(root, "log");
+    const auth = AuthStorage.load({ agentDir, env: { KEY: "sk-3", LOG: log, PATH: process.env.PATH } });
+    expect(auth.diagnostics).toEqual([]);
+    expect(["plain", "variable", "unset", "command", "nobody"].map((provider) => auth.has(provider))).toEqual([
+      true,
+      true,
+      false,
+      true,
+      false,
+    ]);
+    expect(await auth.resolveKey("plain")).toBe("sk-1");
+    expect(await auth.resolveKey("variable")).toBe("sk-3");
+    expect(await auth.resolveKey("nobody")).toBeUndefined();
+    expect(await Promise.all([auth.resolveKey("command"), auth.resolveKey("command")])).toEqual(["sk-2", "sk-2"]);
+    expect(await auth.resolveKey("command")).toBe("sk-2");
+    expect(readFileSync(log, "utf8")).toBe("ran\n");
+    auth.setRuntimeKey("plain", "sk-4");
+    expect(await auth.resolveKey("plain")).toBe("sk-4");
+    auth.setRuntimeKey("plain", undefined);
+    expect(await auth.resolveKey("plain")).toBe("sk-1");
+  });
+
+  test("the env of a credential wins for its provider only", () => {
+    const { agentDir } = workspace({ "agent/auth.json": { a: { ...key("k"), env: { ACCOUNT: "own" } } } });
+    const auth = AuthStorage.load({ agentDir, env: { ACCOUNT: "general" } });
+    expect([auth.envOf("a").ACCOUNT, auth.envOf("b").ACCOUNT]).toEqual(["own", "general"]);
+  });
+
+  test("what is wrong is a diagnostic, leaves the rest working, and survives saving", async () => {
+    const { agentDir, write } = workspace();
+    const path = write(
+      "agent/auth.json",
+      '{\n  "good": {"type": "api_key", "key": "k"},\n  "bad": {"type": "api_key", "key": 5},\n  "worse": "k",\n  "oauth": {"type": "oauth", "access": "x"}\n}',
+    );
+    const auth = AuthStorage.load({ agentDir });
+    expect(auth.diagnostics.map(({ message, line }) => [message, line])).toEqual([
+      ['"bad.key" must be a string that is not empty; it is ignored', 3],
+      ['"worse" must be an object; it is ignored', 4],
+    ]);
+    expect([auth.has("good"), auth.has("bad"), auth.has("oauth")]).toEqual([true, false, false]);
+    await auth.set("new", key("n"));
+    await auth.remove("good");
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
+      bad: { type: "api_key", key: 5 },
+      worse: "k",
+      oauth: { type: "oauth", access: "x" },
+      new: key("n"),
+    });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect([auth.has("good"), auth.has("new")]).toEqual([false, true]);
+  });
+
+  test("a broken file is named and never written over", async () => {
+    const { agentDir, write } = workspace();
+    const path = write("agent/auth.json", '{"a": {');
+    const auth = AuthStorage.load({ agentDir });
+    expect(auth.diagnostics).toMatchObject([{ source: "auth", path, line: 1, column: 8 }]);
+    await expect(auth.set("a", key("k"))).rejects.toThrow(`Cannot change "${path}:1:8"`);
+    expect(readFileSync(path, "utf8")).toBe('{"a": {');
+  });
+});

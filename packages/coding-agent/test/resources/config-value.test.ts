@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import { ConfigValueError, missingVariables, resolveConfigValue } from "../../src/resources/config-value.js";
+
+const braced = ["$", "{NAME}"].join("");
+const env = { NAME: "value", EMPTY: "", PATH: process.env.PATH };
+
+describe("resolveConfigValue", () => {
+  test.each([
+    ["literal", "literal"],
+    ["$NAME", "value"],
+    [braced, "value"],
+    ["Bearer $NAME!", "Bearer value!"],
+    [`a${braced}b$NAME`, "avaluebvalue"],
+    ["$$NAME", "$NAME"],
+    ["$!command", "!command"],
+    ["costs 5$", "costs 5$"],
+    ["", ""],
+  ])("%j stands for %j", async (value, expected) => {
+    expect(await resolveConfigValue(value, env)).toBe(expected);
+  });
+
+  test.each(["$MISSING", `x${braced.replace("NAME", "MISSING")}`, "$EMPTY"])(
+    "%j does not resolve without its variable",
+    async (value) => {
+      expect(missingVariables(value, env)).toHaveLength(1);
+      await expect(resolveConfigValue(value, env)).rejects.toThrow(/^the variable (MISSING|EMPTY) is not set$/);
+    },
+  );
+
+  test("a command's output without its line end", async () => {
+    expect(await resolveConfigValue('!echo "key of $NAME"; echo noise >&2', env)).toBe("key of value");
+  });
+
+  test.each([
+    ["!echo secret; exit 3", "its command failed with exit code 3"],
+    ["!kill -9 $$", "its command was ended"],
+    ["!true", "its command gave no output"],
+    ["!head -c 200000 /dev/zero", "its command was ended"],
+  ])("%j is an error that holds no output", async (value, message) => {
+    await expect(resolveConfigValue(value, env)).rejects.toEqual(new ConfigValueError(message));
+  });
+});
