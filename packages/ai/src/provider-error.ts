@@ -214,7 +214,7 @@ export function errorInfo(thrown: unknown): ErrorInfo {
 
 function infoOf(chain: readonly unknown[]): ErrorInfo {
   for (const link of chain) {
-    const { name, code, message } = describe(link);
+    const { name, code } = describe(link);
     if (name === "AbortError") return { kind: "aborted" };
     if (name === "TimeoutError") return { kind: "timeout" };
     if (timeoutCodes.has(code)) return { kind: "timeout", code };
@@ -222,9 +222,9 @@ function infoOf(chain: readonly unknown[]): ErrorInfo {
       return { kind: "transport", code };
     // A line of the stream that is no JSON, or a body that contradicts itself: the answer is not complete.
     if (name === "AI_JSONParseError" || name === "AI_InvalidResponseDataError") return { kind: "incomplete" };
-    if (message === "terminated" || message === "fetch failed" || /socket hang up|other side closed/i.test(message))
-      return { kind: "transport" };
   }
+  const brokenOff = /^(?:terminated|fetch failed)$|socket hang up|other side closed/i;
+  if (chain.some((link) => brokenOff.test(describe(link).message))) return { kind: "transport" };
   const status = chain.map((link) => asRecord(link)?.statusCode).find((value) => typeof value === "number");
   const body = chain.map((link) => asRecord(link)?.responseBody).find((value) => typeof value === "string");
   if (status !== undefined || body !== undefined) return failureInfo({ status: status as number, body });

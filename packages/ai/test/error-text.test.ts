@@ -1,0 +1,29 @@
+// Texts of failures: short, one line, no secrets.
+
+import { expect, test } from "vitest";
+import { redactSecrets, secretsOf, shortenBody } from "../src/error-text.js";
+
+test("shortenBody leaves a short text alone, cuts a long one between characters, and names a web page", () => {
+  expect(shortenBody(' {"a":1}\n')).toBe('{"a":1}');
+  const long = `${"x".repeat(1999)}😀${"y".repeat(100)}`;
+  expect(shortenBody(long)).toBe(`${"x".repeat(1999)} … (2101 characters)`);
+  expect(shortenBody("<!doctype html><html><title>\n Gone\n away </title></html>")).toBe(
+    'a web page instead of an answer: "Gone away"',
+  );
+  expect(shortenBody("<html><body>x</body></html>")).toBe("a web page instead of an answer");
+});
+
+test("redactSecrets replaces keys wherever they stand, and no short word", () => {
+  expect(redactSecrets("k=sk-12345678 sk-12345678!", ["sk-12345678", "k"])).toBe("k=[key] [key]!");
+});
+
+test("secretsOf finds the key and the keys in headers", () => {
+  const headers = { Authorization: "Bearer abcdefgh1", "x-api-key": "abcdefgh2", "x-title": "no secret" };
+  expect(secretsOf({ apiKey: "abcdefgh0", headers })).toEqual([
+    "abcdefgh0",
+    "Bearer abcdefgh1",
+    "abcdefgh1",
+    "abcdefgh2",
+    "abcdefgh2",
+  ]);
+});
