@@ -187,13 +187,12 @@ function containing(models: readonly Model[], part: string): Model[] {
 }
 
 function rankOf({ id, name }: Model, wanted: string): number {
-  const isWord = [id, name].some((text) =>
-    text
+  const words = (text: string) =>
+    ` ${text
       .toLowerCase()
-      .split(/[^a-z0-9.]+/)
-      .join(" ")
-      .includes(wanted.replace(/[^a-z0-9.]+/g, " ")),
-  );
+      .replace(/[^a-z0-9.]+/g, " ")
+      .trim()} `;
+  const isWord = words(id).includes(words(wanted)) || words(name).includes(words(wanted));
   const isVariant = /^~|\d{4}-?\d{2}-?\d{2}|:|-(batch|fast|preview|free)$/.test(id);
   return (isWord ? 0 : 2) + (isVariant ? 1 : 0);
 }

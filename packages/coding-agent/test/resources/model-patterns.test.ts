@@ -101,6 +101,7 @@ describe("resolveScope", () => {
         a: provider("sonnet-1", "org/sonnet-2", "haiku"),
         b: provider("haiku", "gpt:free"),
         c: { ...provider("opus"), apiKey: "$NO" },
+        d: provider("hai-1"),
       },
     );
   });
@@ -121,6 +122,7 @@ describe("resolveScope", () => {
     [["sonnet"], ["a/org/sonnet-2"]],
     [["{a,b}/haiku"], ["a/haiku", "b/haiku"]],
     [["a/haik"], ["a/haiku"]],
+    [["hai"], ["d/hai-1"]],
   ])("%j is %j", async (patterns, expected) => {
     expect((await scope(...patterns)).scoped).toEqual(expected);
   });

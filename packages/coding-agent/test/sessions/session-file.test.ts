@@ -59,6 +59,14 @@ describe("what the file holds", () => {
     expect(readFileSync(path, "utf8").startsWith(content)).toBe(true);
   });
 
+  test("may be a header without a LF", () => {
+    const path = sessionFile(JSON.stringify(header));
+    const session = open(path);
+    expect(kinds(session)).toEqual([]);
+    session.appendMessage(user("first"));
+    expect(readEntries(path)).toEqual([header, ...session.getEntries()]);
+  });
+
   test("keeps entries and fields nobody knows, as part of the tree", () => {
     const strange = { type: "hologram", id: "zzz", parentId: "aaaaaaa1", timestamp: "x", ray: { a: [1] } };
     const session = open(sessionFile(lines({ ...header, planet: "mars" }, { ...first, extra: true }, strange)));
