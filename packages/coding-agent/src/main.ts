@@ -9,6 +9,7 @@ import { createRuntime, type SessionOptions } from "./core/create-session.js";
 import { noModelText } from "./core/models.js";
 import type { SessionRuntime } from "./core/session-runtime.js";
 import { expandHome } from "./lib/agent-directory.js";
+import { processGroups } from "./lib/shell.js";
 import { type ModeName, modes } from "./modes/index.js";
 import { type ModeIo, processIo } from "./modes/io.js";
 import { capabilities } from "./modes/rpc/capabilities.js";
@@ -67,6 +68,7 @@ async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
   for (const diagnostic of diagnostics()) io.log(`pi: ${describe(diagnostic)}`);
   const prompts = mode === "rpc" ? [] : await promptsOf(args, io, startDirectory);
   if (mode !== "rpc" && prompts.length > 0 && !choice.model) throw new Error(noModelText);
+  process.on("exit", () => processGroups.endAll()); // whichever way it ends, nothing of ours stays behind
   return modes[mode](runtime, io, {
     prompts,
     rpc: { diagnostics, commands: () => [], capabilities: () => capabilities(PI_VERSION) },

@@ -15,6 +15,8 @@ export interface ModeIo {
   readonly unsent: number;
   /** Resolves when at most `bytes` are unsent. */
   drained(bytes?: number): Promise<void>;
+  /** From now on writers are not asked to wait: the process is about to end, and only `drained` waits for the reader. */
+  relax(): void;
   /** Total bytes the reader has taken; grows while it reads. */
   readonly sent: number;
   /** One line for people. */
@@ -22,6 +24,8 @@ export interface ModeIo {
   /** The other end of stdout is gone. */
   onClosed(listener: () => void): void;
   onSignal(listener: (signal: EndSignal) => void): void;
+  /** Ends the process at once. */
+  exit(code: number): void;
   readonly isTerminal: { stdin: boolean; stdout: boolean };
 }
 
@@ -52,6 +56,8 @@ export function processIo(): ModeIo {
       return output.sent;
     },
     drained: (bytes = 0) => output.drained(bytes),
+    relax: () => output.relax(),
+    exit: (code) => process.exit(code),
     log: (text) => void stderr.write(`${text}\n`),
     onClosed: (listener) => output.onClosed(listener),
     onSignal(listener) {
@@ -61,11 +67,18 @@ export function processIo(): ModeIo {
   };
 }
 
+/** Somebody who goes on when at most `bytes` are unsent. */
+interface Waiter {
+  bytes: number;
+  isWriter: boolean;
+  resolve: () => void;
+}
+
 /** One queue in front of a stream. Text is handed over once a tick, in order, and only while the stream takes it. */
 export class OrderedOutput {
   readonly #stream: NodeJS.WritableStream & { writableLength: number };
   readonly #write: (text: string, done: (error?: Error | null) => void) => boolean;
-  readonly #waiting: { bytes: number; resolve: () => void }[] = [];
+  readonly #waiting: Waiter[] = [];
   readonly #closedListeners: (() => void)[] = [];
   #gathered = "";
   /** Bytes in `#gathered`, and bytes the stream has not confirmed. */
@@ -75,6 +88,7 @@ export class OrderedOutput {
   #scheduled = false;
   #blocked = false;
   #closed = false;
+  #relaxed = false;
   #pieces: string[] = [];
 
   constructor(
@@ -110,12 +124,18 @@ export class OrderedOutput {
         if (!this.#blocked) this.#flush();
       });
     }
-    return this.unsent > highWater ? this.drained(highWater / 2) : undefined;
+    if (this.#relaxed || this.unsent <= highWater) return undefined;
+    return new Promise((resolve) => this.#waiting.push({ bytes: highWater / 2, isWriter: true, resolve }));
+  }
+
+  relax(): void {
+    this.#relaxed = true;
+    this.#wake();
   }
 
   drained(bytes: number): Promise<void> {
     if (this.unsent <= bytes || this.#closed) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push({ bytes, resolve }));
+    return new Promise((resolve) => this.#waiting.push({ bytes, isWriter: false, resolve }));
   }
 
   onClosed(listener: () => void): void {
@@ -151,8 +171,9 @@ export class OrderedOutput {
 
   #wake(): void {
     for (let at = this.#waiting.length - 1; at >= 0; at -= 1) {
-      const waiter = this.#waiting[at] as { bytes: number; resolve: () => void };
-      if (!this.#closed && this.unsent > waiter.bytes) continue;
+      const waiter = this.#waiting[at] as Waiter;
+      const mayGo = this.#closed || this.unsent <= waiter.bytes || (this.#relaxed && waiter.isWriter);
+      if (!mayGo) continue;
       this.#waiting.splice(at, 1);
       waiter.resolve();
     }

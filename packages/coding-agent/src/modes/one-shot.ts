@@ -4,8 +4,8 @@ import type { ImageContent } from "@earendil-works/pi-ai";
 import { CommandError } from "../core/errors.js";
 import type { SessionRuntime } from "../core/session-runtime.js";
 import { processGroups } from "../lib/shell.js";
-import type { ModeIo } from "./io.js";
-import { signalExitCodes } from "./shutdown.js";
+import type { EndSignal, ModeIo } from "./io.js";
+import { endOnSignal, signalExitCodes } from "./shutdown.js";
 
 /** A prompt of the command line. */
 export interface Prompt {
@@ -20,36 +20,47 @@ export async function runPrompts(
   prompts: readonly Prompt[],
   judge: () => number,
 ): Promise<number> {
-  let ending: number | undefined;
-  const stopped = new Promise<number>((resolve) => {
-    const stop = (code: number) => {
-      ending ??= code;
-      void runtime.session.abort().then(() => resolve(code));
-    };
-    io.onSignal((signal) => stop(signalExitCodes[signal]));
-    io.onClosed(() => stop(1));
+  const ended = new Promise<EndSignal | "closed">((resolve) => {
+    io.onSignal(resolve);
+    io.onClosed(() => resolve("closed"));
   });
   const run = async () => {
     for (const { text, images } of prompts) {
       await runtime.session.prompt(text, { ...(images && { images }) });
       await runtime.session.waitForIdle();
-      if (ending !== undefined) return ending;
+      if (runtime.session.outcome?.aborted) break;
     }
     return judge();
   };
-  let code: number;
-  try {
-    code = await Promise.race([run(), stopped]);
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    io.log(`pi: ${error.message}`);
-    code = 1;
+  const result = await Promise.race([settled(run()), ended]);
+  if (result === "closed") {
+    io.relax();
+    await runtime.dispose();
+    return 1;
+  }
+  if (typeof result === "string") {
+    io.relax();
+    return endOnSignal(io, result, async () => {
+      await runtime.dispose();
+      await io.drained();
+    });
   }
   await runtime.dispose();
   processGroups.endAll();
-  // The reader may take as long as it likes, unless a signal asked for an end.
-  if (ending === undefined) await io.drained();
-  return code;
+  if (result.error instanceof CommandError) io.log(`pi: ${result.error.message}`);
+  else if (result.error !== undefined) throw result.error;
+  // The reader may take as long as it likes; a signal, or its end, cuts the wait short.
+  const cut = await Promise.race([io.drained(), ended]);
+  if (cut === undefined || cut === "closed") return result.code;
+  return signalExitCodes[cut];
+}
+
+async function settled(run: Promise<number>): Promise<{ code: number; error?: unknown }> {
+  try {
+    return { code: await run };
+  } catch (error) {
+    return { code: 1, error };
+  }
 }
 
 /** What is wrong with the last run, or nothing. */

@@ -5,6 +5,26 @@ import type { EndSignal, ModeIo } from "./io.js";
 /** 128 + the signal's number, as shells report it. */
 export const signalExitCodes: Record<EndSignal, number> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
+/** What a signal leaves for an orderly end: 1 second. */
+const signalLimitMs = 1000;
+
+/** Ends in order as far as a second allows; another signal ends at once. Resolves with the exit code. */
+export async function endOnSignal(
+  io: Pick<ModeIo, "onSignal" | "exit">,
+  signal: EndSignal,
+  end: () => Promise<void>,
+): Promise<number> {
+  const code = signalExitCodes[signal];
+  io.onSignal(() => io.exit(code));
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, signalLimitMs);
+  });
+  await Promise.race([end(), late]);
+  clearTimeout(timer);
+  return code;
+}
+
 /** A reader that took nothing for this long is given up: 1 second, and 10 in all. */
 const patienceMs = 1000;
 const limitMs = 10_000;

@@ -5,7 +5,7 @@ import type { SessionRuntime } from "../../core/session-runtime.js";
 import { LineSplitter, type SplitLine } from "../../lib/jsonl.js";
 import type { EndSignal, ModeIo } from "../io.js";
 import { toJsonEvent } from "../json-event.js";
-import { endOutput, signalExitCodes } from "../shutdown.js";
+import { endOnSignal, endOutput } from "../shutdown.js";
 import { type RpcContext, rpcHandlers } from "./rpc-commands.js";
 import { CommandLane } from "./rpc-lane.js";
 import type { RpcCommandName, RpcFailure } from "./rpc-types.js";
@@ -59,14 +59,29 @@ class RpcMode {
       });
     });
     const cause = await ended;
-    if (cause === "eof") await this.#lane.idle();
+    io.relax();
+    if (cause === "closed") {
+      await this.#runtime.dispose();
+      return 0;
+    }
+    if (cause === "eof") {
+      await this.#lane.idle();
+      await this.#end();
+      await endOutput(io);
+      return 0;
+    }
+    return endOnSignal(io, cause, async () => {
+      await this.#end();
+      await io.drained();
+    });
+  }
+
+  /** Ends what runs, in order: the run, the commands, and the answers they owe. */
+  async #end(): Promise<void> {
     const { session } = this.#runtime;
     if (!session.isStreaming) await session.announceQueue();
     await this.#runtime.dispose();
-    if (cause === "closed") return 0;
     await this.#lane.answered();
-    if (cause === "eof") await endOutput(io);
-    return cause === "eof" ? 0 : signalExitCodes[cause];
   }
 
   #receive(line: string): void {
