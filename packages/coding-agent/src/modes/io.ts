@@ -13,9 +13,9 @@ export interface ModeIo {
   writeText(text: string): undefined | Promise<void>;
   /** Bytes queued and not yet taken by the system. */
   readonly unsent: number;
-  /** Resolves when at most `bytes` are unsent. */
+  /** Resolves when at most `bytes` are unsent; with 0, the default, when the reader has everything. */
   drained(bytes?: number): Promise<void>;
-  /** From now on writers are not asked to wait: the process is about to end, and only `drained` waits for the reader. */
+  /** From now on nobody is asked to wait: the process is about to end, and only `drained()` waits for the reader. */
   relax(): void;
   /** Total bytes the reader has taken; grows while it reads. */
   readonly sent: number;
@@ -125,7 +125,7 @@ export class OrderedOutput {
       });
     }
     if (this.#relaxed || this.unsent <= highWater) return undefined;
-    return new Promise((resolve) => this.#waiting.push({ bytes: highWater / 2, isWriter: true, resolve }));
+    return this.drained(highWater / 2);
   }
 
   relax(): void {
@@ -134,8 +134,8 @@ export class OrderedOutput {
   }
 
   drained(bytes: number): Promise<void> {
-    if (this.unsent <= bytes || this.#closed) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push({ bytes, isWriter: false, resolve }));
+    if (this.unsent <= bytes || this.#closed || (bytes > 0 && this.#relaxed)) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push({ bytes, isWriter: bytes > 0, resolve }));
   }
 
   onClosed(listener: () => void): void {
