@@ -1,0 +1,156 @@
+// RPC mode in this process: the parts that the command line joins, with a made-up outside and a scripted model.
+
+import { ScriptedModel } from "@earendil-works/pi-ai/testing";
+import { createRuntime } from "../../src/core/create-session.js";
+import type { SessionRuntime } from "../../src/core/session-runtime.js";
+import { encodeRecord } from "../../src/lib/jsonl.js";
+import type { EndSignal, ModeIo } from "../../src/modes/io.js";
+import { capabilities } from "../../src/modes/rpc/capabilities.js";
+import { runRpcMode } from "../../src/modes/rpc/rpc-mode.js";
+import { loadResources } from "../../src/resources/load.js";
+import { chooseModel } from "../../src/resources/model-choice.js";
+import { SessionManager } from "../../src/sessions/session-manager.js";
+import { type AnsweringModel, answeringModel } from "./answers.js";
+import { modelsFile } from "./models.js";
+import { ask, type RpcPeer } from "./peer.js";
+import { type JsonRecord, RecordList } from "./records.js";
+import { openWorkspace, type Workspace } from "./workspace.js";
+
+/** stdin, stdout and signals that a test plays. */
+export class FakeIo implements ModeIo {
+  readonly records: RecordList;
+  /** Lines for people. */
+  readonly logged: string[] = [];
+  readonly isTerminal = { stdin: false, stdout: false };
+  readonly unsent = 0;
+  sent = 0;
+  #input: ((chunk: Buffer) => void) | undefined;
+  #inputEnd: (() => void) | undefined;
+  #signal: ((signal: EndSignal) => void) | undefined;
+  #closed: (() => void) | undefined;
+
+  constructor() {
+    this.records = new RecordList(() => (this.logged.length > 0 ? `\nlog: ${this.logged.join("\n")}` : ""));
+  }
+
+  onInput(listener: (chunk: Buffer) => void, onEnd: () => void): void {
+    this.#input = listener;
+    this.#inputEnd = onEnd;
+  }
+
+  write(record: object): undefined {
+    const line = encodeRecord(record);
+    this.sent += line.length;
+    this.records.push(JSON.parse(line) as JsonRecord);
+    return undefined;
+  }
+
+  writeText(text: string): undefined {
+    throw new Error(`RPC mode wrote text that is no record: ${text}`);
+  }
+
+  async drained(): Promise<void> {}
+
+  log(text: string): void {
+    this.logged.push(text);
+  }
+
+  onClosed(listener: () => void): void {
+    this.#closed = listener;
+  }
+
+  onSignal(listener: (signal: EndSignal) => void): void {
+    this.#signal = listener;
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#input?.(Buffer.from(bytes));
+  }
+
+  end(): void {
+    this.#inputEnd?.();
+  }
+
+  signal(name: EndSignal): void {
+    this.#signal?.(name);
+  }
+
+  closeReader(): void {
+    this.#closed?.();
+  }
+}
+
+export interface InProcessRpc extends RpcPeer {
+  io: FakeIo;
+  place: Workspace;
+  model: AnsweringModel;
+  scripted: ScriptedModel;
+  runtime: SessionRuntime;
+  /** Ends the mode if it still runs, and removes what it made. */
+  dispose(): Promise<void>;
+}
+
+export interface InProcessOptions {
+  /** Sessions in memory. Default: in files below the workspace. */
+  inMemory?: boolean;
+  files?: Record<string, unknown>;
+  noTools?: boolean;
+}
+
+/** Started with the model `scripted/thinker`. The caller disposes of it. */
+export async function startInProcessRpc(options: InProcessOptions = {}): Promise<InProcessRpc> {
+  const place = openWorkspace(options.files);
+  const scripted = new ScriptedModel();
+  place.write("agent/models.json", modelsFile(scripted.model.api, "http://127.0.0.1:9"));
+  const { agentDir, cwd } = place;
+  const resources = loadResources({ cwd, agentDir, env: place.environment(), isTrusted: () => false });
+  const choice = await chooseModel(resources.models, { model: "scripted/thinker" }, resources.settings);
+  const io = new FakeIo();
+  const runtime = createRuntime(
+    {
+      agentDir,
+      models: resources.models,
+      settings: resources.settings,
+      env: resources.shellEnvironment(),
+      toolSelection: { none: options.noTools === true },
+      fault: (error) => io.log(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+    },
+    {
+      store: options.inMemory ? SessionManager.inMemory(cwd) : SessionManager.create(cwd, `${agentDir}/sessions`),
+      model: choice.model,
+      thinkingLevel: choice.thinkingLevel,
+      scopedModels: choice.scoped,
+    },
+  );
+  const ended = runRpcMode(runtime, io, {
+    diagnostics: () => resources.diagnostics(),
+    commands: () => [],
+    capabilities: () => capabilities("0.0.0"),
+  });
+  void ended.then(
+    (code) => io.records.end(`exit code ${code}`),
+    (error) => io.records.end(String(error)),
+  );
+  const sendRaw = (text: string | Uint8Array) => io.push(typeof text === "string" ? Buffer.from(text) : text);
+  const send = (record: object) => sendRaw(`${JSON.stringify(record)}\n`);
+  return {
+    io,
+    place,
+    scripted,
+    runtime,
+    model: answeringModel(scripted),
+    records: io.records,
+    send,
+    sendRaw,
+    ask: (command) => ask({ records: io.records, send }, command),
+    closeStdin: () => io.end(),
+    signal: (name) => io.signal(name),
+    ended,
+    async dispose() {
+      io.end();
+      await ended;
+      scripted.dispose();
+      place.remove();
+    },
+  };
+}
