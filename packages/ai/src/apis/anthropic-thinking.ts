@@ -2,7 +2,7 @@
 
 import type { Model, StreamOptions, ThinkingLevel } from "../types.js";
 
-/** Differences from the Anthropic API that a model's `compat` can name; docs/models.md describes them. */
+/** Differences from the Anthropic API that a model's `compat` can name; absent means as Anthropic itself. */
 export interface AnthropicCompat {
   supportsEagerToolInputStreaming?: boolean;
   supportsLongCacheRetention?: boolean;

@@ -4,9 +4,18 @@ import type { AssistantMessageEvent, Context, Model, StreamOptions } from "../ty
 
 /**
  * One wire API. `stream` answers with events that end in one `done` or `error`; it is called once per model call and is
- * read only as fast as the consumer pulls. `options.signal` is always set and aborts when the call is over for any
- * reason (abort, timeout, the consumer left): stop then, nothing more is read. Throwing is allowed and becomes an
- * `error` event; a missing `start` is added, a missing end becomes an error of kind `incomplete`.
+ * read only as fast as the consumer pulls. `options.signal` is always set; it aborts when the call is over before the
+ * API has said its last event (abort, timeout, the consumer left): stop then, nothing more is read. In any case the
+ * iterator's `return` is called at the end. Throwing is allowed and becomes an `error` event; a missing `start` is
+ * added, a missing end becomes an error of kind `incomplete`. `MessageBuilder` makes the events:
+ *
+ *     async *stream(model) {
+ *       const builder = MessageBuilder.begin({ model });
+ *       yield builder.start();
+ *       yield builder.startText();
+ *       yield builder.appendText("Hello");
+ *       yield* builder.done("stop");
+ *     }
  */
 export interface ApiImplementation {
   stream(model: Model, context: Context, options: ApiStreamOptions): AsyncIterable<AssistantMessageEvent>;

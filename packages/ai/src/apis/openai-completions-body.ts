@@ -95,7 +95,7 @@ function reasoningOf({ model, options }: DialectCall): Reasoning | undefined {
   return { on: true, level, effort: mapped === null ? undefined : (mapped ?? level), budget };
 }
 
-/** The fields each format sends; docs/models.md has the table. */
+/** The fields each format sends. */
 const thinkingFields: Readonly<Record<ThinkingFormat, (reasoning: Reasoning, compat: ChatCompat) => JsonBody>> = {
   // Off is said only where the model's map has a word for it.
   openai: ({ effort }, compat) => effortField(effort, compat),
