@@ -98,6 +98,7 @@ export class AgentSession {
     // A new session begins with what it starts with; a resumed one notes a difference when it is written to again.
     if (this.store.getEntries().length === 0) this.#recordSelection();
     this.#shell = new UserShell({
+      acquire: () => this.#acquire(),
       emit,
       cwd: this.store.getCwd(),
       ...options.shell,
@@ -241,7 +242,6 @@ export class AgentSession {
   /** Throws CommandError `invalid_params` for an empty command and `session_locked`. */
   async bash(request: BashRequest): Promise<BashResult> {
     if (!request.command.trim()) throw new CommandError("invalid_params", "A command needs text", "command");
-    await this.#acquire();
     return this.#shell.execute(request);
   }
 

@@ -6,6 +6,8 @@ import type { Emit } from "./event-line.js";
 import type { BashExecutionMessage } from "./messages.js";
 
 export interface UserShellOptions {
+  /** Takes the session for writing; a command waits for it, and may be stopped meanwhile. */
+  acquire: () => Promise<void>;
   emit: Emit;
   cwd: string;
   shellPath?: string | undefined;
@@ -35,7 +37,7 @@ export class UserShell {
     return this.#running.size;
   }
 
-  /** A failing command is a result; only a shell that cannot be started throws. */
+  /** A failing command is a result; a shell that cannot be started and a session that is not ours throw. */
   async execute(request: BashRequest): Promise<BashResult> {
     const abort = new AbortController();
     const done = this.#run(request, abort.signal);
@@ -61,7 +63,8 @@ export class UserShell {
   }
 
   async #run({ command, id, excludeFromContext }: BashRequest, signal: AbortSignal): Promise<BashResult> {
-    const { emit, cwd, shellPath, commandPrefix, environment, record } = this.#options;
+    const { acquire, emit, cwd, shellPath, commandPrefix, environment, record } = this.#options;
+    await acquire();
     const hasId = id !== undefined;
     const result = await runCommand(commandPrefix ? `${commandPrefix}\n${command}` : command, {
       cwd,

@@ -119,13 +119,16 @@ describe("signals", () => {
 
   test("a second signal ends it at once", async () => {
     const { cli, model } = await startCliRpc();
-    // The tool ignores the polite signal and holds the run for a while.
-    model.answer({ toolCall: "bash", arguments: { command: "trap '' TERM; echo ready; while :; do sleep 0.1; done" } });
+    // A process of another session holds the pipe, so an orderly end takes half a second more.
+    const command = "trap 'echo stopping' TERM; echo ready; setsid sleep 3 & while :; do sleep 0.05; done";
+    model.answer({ toolCall: "bash", arguments: { command } });
     cli.send(prompt);
     await cli.records.next({ type: "tool_execution_update" });
     cli.signal("SIGTERM");
+    await cli.records.next({ type: "tool_execution_update", partialResult: { content: [{ text: "/stopping/" }] } });
     cli.signal("SIGTERM");
     expect(await cli.ended).toBe(143);
+    expect(cli.records.matching({ type: "agent_settled" })).toEqual([]);
   });
 
   test("SIGINT in a run stops the run and nothing else", async () => {

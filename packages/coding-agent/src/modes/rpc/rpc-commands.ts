@@ -14,11 +14,18 @@ export interface RpcContext {
   waitingTexts: () => number;
 }
 
-/** `record` is the command as it came, for those that echo its id in events. */
+/** One command on its way. */
+export interface RpcCall {
+  /** As it came, for those that echo its id in events. */
+  record: { id?: unknown };
+  /** Commands that were cancelled on its behalf before they were started. */
+  cancelled: number;
+}
+
 type Handler<K extends RpcCommandName> = (
   context: RpcContext,
   params: RpcParams<K>,
-  record: { id?: unknown },
+  call: RpcCall,
 ) => RpcData<K> | Promise<RpcData<K>>;
 
 /** Stands for a command whose engine is not there yet. */
@@ -38,7 +45,7 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
     return { disposition: await runtime.session.followUp(message, { images, source: "rpc" }) };
   },
   clear_queue: ({ runtime }) => runtime.session.clearQueue(),
-  abort: async ({ runtime }) => ({ stopped: await runtime.session.abort() }),
+  abort: async ({ runtime }, _, { cancelled }) => ({ stopped: cancelled + (await runtime.session.abort()) }),
   new_session: ({ runtime }, { parentSession }) => runtime.newSession(parentSession),
   get_state: ({ runtime, waitingTexts }) => {
     const state = runtime.session.state();
@@ -70,9 +77,9 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
   set_auto_compaction: notSupported,
   set_auto_retry: notSupported,
   abort_retry: notSupported,
-  bash: ({ runtime }, { command, excludeFromContext }, record) =>
+  bash: ({ runtime }, { command, excludeFromContext }, { record }) =>
     runtime.session.bash({ command, excludeFromContext, ...("id" in record && { id: record.id }) }),
-  abort_bash: ({ runtime }) => ({ stopped: runtime.session.abortBash() }),
+  abort_bash: ({ runtime }, _, { cancelled }) => ({ stopped: cancelled + runtime.session.abortBash() }),
   get_session_stats: ({ runtime }) => runtime.session.stats(),
   export_html: notSupported,
   switch_session: notSupported,

@@ -6,8 +6,16 @@ import type { RpcCommandName } from "./rpc-types.js";
 const immediate: ReadonlySet<RpcCommandName> = new Set(["abort", "abort_bash", "abort_retry"]);
 /** They pass the input stage one after another, and everything behind them waits until their fate is known. */
 const texts: ReadonlySet<RpcCommandName> = new Set(["prompt", "steer", "follow_up"]);
-/** Everything behind them waits until the session is replaced. */
-const replacements: ReadonlySet<RpcCommandName> = new Set(["new_session", "switch_session", "fork", "clone"]);
+/** Everything behind them waits until they are done: they replace the session, or change it once its file is theirs. */
+const changes: ReadonlySet<RpcCommandName> = new Set([
+  ...(["new_session", "switch_session", "fork", "clone"] as const),
+  ...(["set_model", "cycle_model", "set_thinking_level", "cycle_thinking_level", "set_session_name"] as const),
+]);
+/** What each of them stops, even when it has not been started. */
+const stoppedBy: ReadonlyMap<RpcCommandName, ReadonlySet<RpcCommandName>> = new Map([
+  ["abort", texts],
+  ["abort_bash", new Set(["bash"] as const)],
+]);
 /** They look, and do not wait for texts whose fate is open. */
 const onlookers: ReadonlySet<RpcCommandName> = new Set(["get_state", "get_capabilities"]);
 
@@ -15,10 +23,13 @@ export interface LaneItem {
   name: RpcCommandName;
   /** Resolves when the command may be started without waiting for anything; absent when it may be at once. */
   ready?: () => Promise<void>;
-  /** Starts the command; resolves when it has been answered, and never rejects. */
-  run: () => Promise<void>;
-  /** Answers the command as cancelled instead. */
-  cancel: () => void;
+  /**
+   * Starts the command; resolves when it has been answered, and never rejects. `cancelled` is the number of commands
+   * that were cancelled on its behalf.
+   */
+  run: (cancelled: number) => Promise<void>;
+  /** Answers the command as cancelled by another one instead. */
+  cancel: (by: RpcCommandName) => void;
 }
 
 export interface LaneOptions {
@@ -35,7 +46,7 @@ export class CommandLane {
   readonly #waiting: LaneItem[] = [];
   readonly #running = new Set<Promise<void>>();
   #openTexts = 0;
-  #replacing = false;
+  #changing = false;
   #pumping = false;
 
   constructor(options: LaneOptions) {
@@ -49,8 +60,7 @@ export class CommandLane {
 
   submit(item: LaneItem): void {
     if (immediate.has(item.name)) {
-      if (item.name === "abort") this.#cancelTexts();
-      this.#start(item);
+      this.#start(item, this.#cancelFor(item.name));
     } else if (onlookers.has(item.name) && this.#seesPresent()) this.#start(item);
     else {
       this.#waiting.push(item);
@@ -58,9 +68,9 @@ export class CommandLane {
     }
   }
 
-  /** Resolves when everything submitted so far has been started, and texts and replacements are answered. */
+  /** Resolves when everything submitted so far has been started, and texts and changes are answered. */
   async idle(): Promise<void> {
-    while (this.#waiting.length > 0 || this.#openTexts > 0 || this.#replacing) await this.#change();
+    while (this.#waiting.length > 0 || this.#openTexts > 0 || this.#changing) await this.#change();
   }
 
   /** Resolves when everything that was started has been answered. */
@@ -70,17 +80,19 @@ export class CommandLane {
 
   /** Nothing but texts stands between an onlooker and now. */
   #seesPresent(): boolean {
-    return !this.#replacing && this.#waiting.every(({ name }) => texts.has(name) || onlookers.has(name));
+    return !this.#changing && this.#waiting.every(({ name }) => texts.has(name) || onlookers.has(name));
   }
 
-  #cancelTexts(): void {
-    for (let at = this.#waiting.length - 1; at >= 0; at -= 1) {
-      const item = this.#waiting[at] as LaneItem;
-      if (!texts.has(item.name)) continue;
-      this.#waiting.splice(at, 1);
-      item.cancel();
+  #cancelFor(by: RpcCommandName): number {
+    const names = stoppedBy.get(by);
+    if (!names) return 0;
+    const cancelled = this.#waiting.filter(({ name }) => names.has(name));
+    for (const item of cancelled) {
+      this.#waiting.splice(this.#waiting.indexOf(item), 1);
+      item.cancel(by);
     }
-    this.#changed();
+    if (cancelled.length > 0) this.#changed();
+    return cancelled.length;
   }
 
   async #pump(): Promise<void> {
@@ -101,20 +113,20 @@ export class CommandLane {
   }
 
   #blocked({ name }: LaneItem): Promise<void> | undefined {
-    const mustWait = this.#replacing || (this.#openTexts > 0 && !texts.has(name) && !onlookers.has(name));
+    const mustWait = this.#changing || (this.#openTexts > 0 && !texts.has(name) && !onlookers.has(name));
     return mustWait ? this.#change() : undefined;
   }
 
-  #start({ name, run }: LaneItem): void {
+  #start({ name, run }: LaneItem, cancelled = 0): void {
     const isText = texts.has(name);
-    const replaces = replacements.has(name);
+    const changesSession = changes.has(name);
     if (isText) this.#openTexts += 1;
-    if (replaces) this.#replacing = true;
-    const done = run().finally(() => {
+    if (changesSession) this.#changing = true;
+    const done = run(cancelled).finally(() => {
       this.#running.delete(done);
       if (isText) this.#openTexts -= 1;
-      if (replaces) this.#replacing = false;
-      if (isText || replaces) this.#changed();
+      if (changesSession) this.#changing = false;
+      if (isText || changesSession) this.#changed();
     });
     this.#running.add(done);
   }

@@ -6,7 +6,7 @@ import { LineSplitter, type SplitLine } from "../../lib/jsonl.js";
 import type { EndSignal, ModeIo } from "../io.js";
 import { toJsonEvent } from "../json-event.js";
 import { endOnSignal, endOutput } from "../shutdown.js";
-import { type RpcContext, rpcHandlers } from "./rpc-commands.js";
+import { type RpcCall, type RpcContext, rpcHandlers } from "./rpc-commands.js";
 import { CommandLane } from "./rpc-lane.js";
 import type { RpcCommandName, RpcFailure } from "./rpc-types.js";
 import { checkParams, idOf, isCheckable, prepareCheck, type ReceivedCommand, receive } from "./rpc-validate.js";
@@ -101,18 +101,18 @@ class RpcMode {
     this.#lane.submit({
       name,
       ready: isCheckable(name) ? undefined : () => prepareCheck(name),
-      run: () => this.#run(command),
-      cancel: () => {
-        const error = new CommandError("cancelled", "Cancelled by abort before it was accepted");
+      run: (cancelled) => this.#run(command, cancelled),
+      cancel: (by) => {
+        const error = new CommandError("cancelled", `Cancelled by ${by} before it was accepted`);
         this.#io.write(failure(name, record, error));
       },
     });
   }
 
-  async #run(command: ReceivedCommand): Promise<void> {
+  async #run(command: ReceivedCommand, cancelled: number): Promise<void> {
     const { name, record } = command;
     try {
-      const data = await this.#call(name, checkParams(command), record);
+      const data = await this.#call(name, checkParams(command), record, cancelled);
       const answer = { ...idOf(record), type: "response", command: name, success: true };
       this.#io.write(data === undefined ? answer : { ...answer, data });
     } catch (error) {
@@ -121,10 +121,10 @@ class RpcMode {
     }
   }
 
-  #call(name: RpcCommandName, params: object, record: { id?: unknown }): unknown {
+  #call(name: RpcCommandName, params: object, record: { id?: unknown }, cancelled: number): unknown {
     // The table ties each handler to its parameters; that tie is erased here, where the name is only known as a union.
-    const handler = rpcHandlers[name] as (context: RpcContext, params: object, record: object) => unknown;
-    return handler(this.#context, params, record);
+    const handler = rpcHandlers[name] as (context: RpcContext, params: object, call: RpcCall) => unknown;
+    return handler(this.#context, params, { record, cancelled });
   }
 }
 
