@@ -353,6 +353,19 @@ describe.each(cases)("$api over $transport", ({ api, send }) => {
     server.reply({ headers: { "content-type": "application/json" }, body: '{"error":{"type":"server_error"}}' });
     const { message } = await eventsOf(model(), question, options);
     expect(message).toMatchObject({ stopReason: "error", error: { kind: "server" } });
+    server.reply({ headers: { "content-type": "text/html" }, body: "<html><title>Log in</title></html>" });
+    expect((await eventsOf(model(), question, options)).message).toMatchObject({
+      error: { kind: "incomplete" },
+      errorMessage: 'Answer is no event stream: a web page instead of an answer: "Log in"',
+    });
+  });
+
+  test("an event stream that calls itself JSON is read", async () => {
+    server.reply({ headers: { "content-type": "application/json" }, body: fixture(api, "text") });
+    expect((await eventsOf(model(), question, options)).message).toMatchObject({
+      stopReason: "stop",
+      content: [{ text: "Hello, world" }],
+    });
   });
 
   test("keys appear in no text", async () => {

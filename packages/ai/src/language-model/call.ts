@@ -1,17 +1,17 @@
 // One call over a provider's package: makes the prompt, opens the stream, reads it as fast as it is pulled.
 
-import type { LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
+import type { LanguageModelV3CallOptions } from "@ai-sdk/provider";
 import type { ApiImplementation } from "../apis/index.js";
 import { MessageBuilder } from "../message-builder.js";
 import { classifyProviderError } from "../provider-error.js";
 import type { AssistantMessageEvent } from "../types.js";
-import type { Dialect, DialectCall, JsonBody } from "./dialect.js";
+import type { Dialect, DialectCall, JsonBody, PartStream } from "./dialect.js";
 import { makeFetch, type WireRequest } from "./fetch.js";
 import { PartReader } from "./parts.js";
 import { type ConvertedPrompt, makePrompt } from "./prompt.js";
 
 type Step = IteratorResult<AssistantMessageEvent>;
-type ReadStep = Awaited<ReturnType<ReadableStreamDefaultReader<LanguageModelV3StreamPart>["read"]>>;
+type ReadStep = Awaited<ReturnType<PartStream["read"]>>;
 const over: Step = { done: true, value: undefined };
 
 /** How long, in milliseconds, a finished answer's connection may take to close before it is cut instead of kept for reuse. */
@@ -31,7 +31,7 @@ class LanguageModelCall implements AsyncIterator<AssistantMessageEvent> {
   readonly #call: DialectCall;
   readonly #builder: MessageBuilder;
   readonly #parts: PartReader;
-  #stream: ReadableStreamDefaultReader<LanguageModelV3StreamPart> | undefined;
+  #stream: PartStream | undefined;
   #opening = false;
   #accepted = false;
   #reading = false;
@@ -67,7 +67,7 @@ class LanguageModelCall implements AsyncIterator<AssistantMessageEvent> {
     return Promise.resolve(over);
   }
 
-  async #open(): Promise<ReadableStreamDefaultReader<LanguageModelV3StreamPart>> {
+  async #open(): Promise<PartStream> {
     const { model, context, options } = this.#call;
     const prompt = makePrompt(context, this.#dialect.promptTarget(model));
     const wire: WireRequest = {
@@ -88,7 +88,7 @@ class LanguageModelCall implements AsyncIterator<AssistantMessageEvent> {
       },
     });
     const { stream } = await languageModel.doStream(this.#callOptions(prompt));
-    return stream.getReader();
+    return stream.getReader() as PartStream;
   }
 
   #callOptions({ prompt }: ConvertedPrompt): LanguageModelV3CallOptions {
@@ -126,7 +126,7 @@ class LanguageModelCall implements AsyncIterator<AssistantMessageEvent> {
     }
   }
 
-  readonly #onOpen = (stream: ReadableStreamDefaultReader<LanguageModelV3StreamPart>): void => {
+  readonly #onOpen = (stream: PartStream): void => {
     this.#stream = stream;
     if (this.#ended) stream.cancel().catch(() => undefined);
     else if (this.#resolve) this.#read();
@@ -194,7 +194,7 @@ function withLowerCaseNames(headers: Readonly<Record<string, string>>): Record<s
 }
 
 /** Reads to the end, so that the connection can be used again; cuts it when the server does not close in time. */
-async function drain(stream: ReadableStreamDefaultReader<LanguageModelV3StreamPart>): Promise<void> {
+async function drain(stream: PartStream): Promise<void> {
   const timer = setTimeout(() => void stream.cancel().catch(() => undefined), closingTime);
   timer.unref();
   try {

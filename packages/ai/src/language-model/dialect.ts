@@ -1,6 +1,6 @@
 // What one wire API adds to the shared bridge: its model, its body, and how it says that an answer is over.
 
-import type { LanguageModelV3, LanguageModelV3StreamPart } from "@ai-sdk/provider";
+import type { LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import type { ApiStreamOptions } from "../apis/index.js";
 import type { ProviderError } from "../provider-error.js";
 import type { AssistantMessage, Context, Model } from "../types.js";
@@ -28,9 +28,22 @@ export interface ModelWiring {
   reader: PartReader;
 }
 
+/** The parts of one answer, pulled one by one. */
+export interface PartStream {
+  read(): Promise<{ done: false; value: LanguageModelV3StreamPart } | { done: true; value?: undefined }>;
+  cancel(): Promise<void>;
+}
+
+/** What the bridge uses of a provider's package; a LanguageModelV3 is one. */
+export interface StreamingModel {
+  doStream(options: LanguageModelV3CallOptions): PromiseLike<{
+    stream: ReadableStream<LanguageModelV3StreamPart> | { getReader(): PartStream };
+  }>;
+}
+
 export interface Dialect {
   promptTarget(model: Model): PromptTarget;
-  makeModel(call: DialectCall, wiring: ModelWiring): LanguageModelV3;
+  makeModel(call: DialectCall, wiring: ModelWiring): StreamingModel;
   /** The request's headers, names in lower case; `custom` are those of model and caller, which win. */
   headers(call: DialectCall, custom: Readonly<Record<string, string>>): Record<string, string>;
   /** Everything that differs between the package's body and what this model gets. */

@@ -33,11 +33,16 @@ export function makeFetch(wire: WireRequest): typeof globalThis.fetch {
     if (options.onPayload) payload = (await options.onPayload(payload, model)) ?? payload;
     const send = options.fetch ?? (isFetchConfigured() ? globalThis.fetch : postOverHttp);
     const body = JSON.stringify(payload);
-    const response: WireResponse | Response = await send(String(input), { ...init, body } as RequestInit & WireInit);
+    let response: WireResponse | Response = await send(String(input), { ...init, body } as RequestInit & WireInit);
     const headers = Object.fromEntries(response.headers);
     if (options.onResponse) await options.onResponse({ status: response.status, headers }, model);
-    if (!response.ok || /\b(?:json|html)\b/i.test(headers["content-type"] ?? ""))
-      throw await refusal(response, headers, wire);
+    if (!response.ok) throw await refusal(response, headers, wire);
+    // Some servers call their event stream JSON, others answer with a page or a record: the first bytes tell.
+    if (/\b(?:json|html)\b/i.test(headers["content-type"] ?? "")) {
+      const { first, whole } = await withFirstBytes(response);
+      if (/^\s*[[{<]/.test(first)) throw await refusal(whole, headers, wire);
+      response = whole;
+    }
     wire.onAccepted();
     // The packages use no more of a response than this.
     return (wire.inspect ? inspected(response, wire.inspect) : response) as Response;
@@ -85,6 +90,25 @@ async function readSome(response: WireResponse | Response): Promise<string> {
     // The refusal is known by its status already.
   }
   return text;
+}
+
+/** The first bytes of an answer, and the same answer with them still to read. */
+async function withFirstBytes(response: WireResponse | Response): Promise<{ first: string; whole: WireResponse }> {
+  const { ok, status, headers } = response;
+  const reader = response.body?.getReader() as WireReader;
+  const step = await reader.read();
+  let unread: typeof step | undefined = step;
+  const again: WireReader = {
+    read: () => {
+      const next = unread;
+      unread = undefined;
+      return next ? Promise.resolve(next) : reader.read();
+    },
+    cancel: (reason) => reader.cancel(reason),
+    releaseLock: () => reader.releaseLock(),
+  };
+  const first = step.done ? "" : new TextDecoder().decode(step.value);
+  return { first, whole: { ok, status, headers: new Map(headers), body: { getReader: () => again } } };
 }
 
 /** The same answer; its first bytes are shown to `inspect`, all bytes go through untouched and when they are asked for. */

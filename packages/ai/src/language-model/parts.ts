@@ -48,7 +48,6 @@ export class PartReader {
   }
 
   take(part: LanguageModelV3StreamPart): void {
-    if (this.isOver) return;
     switch (part.type) {
       case "text-delta":
         if (part.delta !== "") this.text(part.delta);
