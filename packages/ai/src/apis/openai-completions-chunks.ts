@@ -1,9 +1,9 @@
-// Reads from chat completion chunks what the provider's package does not pass on: usage in odd places, odd reasoning.
+// The chunks of chat completion servers, and what stands in them beside text: usage in odd places, odd reasoning.
 
-import type { MetadataExtractor } from "@ai-sdk/openai-compatible";
 import type { PartReader } from "../language-model/parts.js";
 import type { Usage } from "../types.js";
 import { emptyUsage } from "../usage.js";
+import type { ToolCallDelta } from "./openai-completions-tool-calls.js";
 
 /** Fields that servers put reasoning text in; the package knows the first two. */
 const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"] as const;
@@ -13,13 +13,20 @@ export function isReasoningField(name: string): name is ReasoningField {
   return (reasoningFields as readonly string[]).includes(name);
 }
 
-interface Chunk {
+export interface Chunk {
+  id?: string | null;
+  model?: string | null;
   usage?: RawUsage | null;
-  choices?: readonly { usage?: RawUsage | null; delta?: Delta | null; finish_reason?: unknown }[] | null;
+  choices?: readonly ({ usage?: RawUsage | null; delta?: Delta | null; finish_reason?: unknown } | null)[] | null;
   error?: unknown;
 }
 
-type Delta = { [field in ReasoningField]?: unknown } & { reasoning_details?: unknown; tool_calls?: unknown };
+export type Delta = { [field in ReasoningField]?: unknown } & {
+  content?: unknown;
+  refusal?: unknown;
+  reasoning_details?: unknown;
+  tool_calls?: readonly ToolCallDelta[] | null;
+};
 
 interface RawUsage {
   prompt_tokens?: number | null;
@@ -33,10 +40,10 @@ interface RawUsage {
 type Detail = Record<string, unknown>;
 
 /**
- * Sees every chunk just before the package does. Nothing is read ahead of the consumer, so what is told to the reader
- * here comes behind the parts of the chunks before and ahead of the parts of this one.
+ * Sees every chunk before its parts are made. Nothing is read ahead of the consumer, so what is told to the reader here
+ * comes behind the parts of the chunks before and ahead of the parts of this one.
  */
-export function chunkReader(reader: PartReader): MetadataExtractor {
+export function chunkReader(reader: PartReader): (chunk: Chunk) => void {
   /** OpenRouter's reasoning records, which go back as they came. */
   const details: Detail[] = [];
   let field: ReasoningField | undefined;
@@ -45,7 +52,7 @@ export function chunkReader(reader: PartReader): MetadataExtractor {
     details.length = 0;
     return signature;
   };
-  const read = (chunk: Chunk): void => {
+  return (chunk) => {
     const choice = chunk.choices?.[0];
     const usage = chunk.usage ?? choice?.usage;
     if (usage) reader.setUsage(readUsage(usage));
@@ -63,13 +70,20 @@ export function chunkReader(reader: PartReader): MetadataExtractor {
       }
     }
   };
-  return {
-    extractMetadata: () => Promise.resolve(undefined),
-    createStreamExtractor: () => ({
-      processChunk: (chunk) => read(chunk as Chunk),
-      buildMetadata: () => undefined,
-    }),
-  };
+}
+
+interface ContentText {
+  isThinking: boolean;
+  text: string;
+}
+
+/** Content that comes as a list of parts: texts, and thinking with texts of its own. */
+export function textOfContent(parts: readonly unknown[]): ContentText[] {
+  return (parts as ({ type?: unknown; text?: unknown; thinking?: unknown } | null)[]).flatMap((part): ContentText[] => {
+    if (part?.type === "text" && typeof part.text === "string") return [{ isThinking: false, text: part.text }];
+    if (part?.type !== "thinking" || !Array.isArray(part.thinking)) return [];
+    return textOfContent(part.thinking).map(({ text }) => ({ isThinking: true, text }));
+  });
 }
 
 /** A chunk without choices may still have usage or an error; anything else in it has no meaning here. */

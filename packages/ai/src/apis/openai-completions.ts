@@ -1,6 +1,5 @@
 // Speaks the OpenAI chat completions API, to OpenAI itself and to the many servers that copy it.
 
-import { OpenAICompatibleChatLanguageModel } from "@ai-sdk/openai-compatible";
 import type { JSONObject } from "@ai-sdk/provider";
 import { shortenBody } from "../error-text.js";
 import { makeApi } from "../language-model/call.js";
@@ -11,19 +10,18 @@ import type { AssistantMessage, Model, ThinkingContent } from "../types.js";
 import { editBody } from "./openai-completions-body.js";
 import { chunkReader, isReasoningField, readOddChunk } from "./openai-completions-chunks.js";
 import { type ChatCompat, chatCompat } from "./openai-completions-compat.js";
+import { chatModel } from "./openai-completions-model.js";
 
 const dialect: Dialect = {
   promptTarget,
   makeModel: ({ model }, wiring) =>
-    new OpenAICompatibleChatLanguageModel(model.id, {
-      provider: "openaiCompatible",
-      url: ({ path }) => `${model.baseUrl.replace(/\/+$/, "")}${path}`,
-      // All headers come with the call.
-      headers: () => ({}),
+    chatModel({
+      url: `${model.baseUrl.replace(/\/+$/, "")}/chat/completions`,
+      modelId: model.id,
       includeUsage: chatCompat(model).supportsUsageInStreaming,
       fetch: wiring.fetch,
-      transformRequestBody: wiring.takeBody,
-      metadataExtractor: chunkReader(wiring.reader),
+      takeBody: wiring.takeBody,
+      onChunk: chunkReader(wiring.reader),
     }),
   headers,
   editBody,
