@@ -2,7 +2,7 @@
 // and the notices of everything that was bundled.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { collectNotices } from "./notices.mjs";
@@ -12,8 +12,6 @@ const product = join(root, "packages/coding-agent");
 const dist = join(product, "dist");
 const { version, dependencies } = JSON.parse(readFileSync(join(product, "package.json"), "utf8"));
 
-for (const name of existsSync(dist) ? readdirSync(dist) : [])
-  if (name.endsWith(".js") || name === "models" || name === "bundle") rmSync(join(dist, name), { recursive: true });
 mkdirSync(dist, { recursive: true });
 
 const shared = {
@@ -59,6 +57,9 @@ const results = await Promise.all([
   }),
 ]);
 const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+// What an earlier build left goes last, so that a command started meanwhile finds its parts.
+const made = new Set(results.flatMap(({ metafile }) => Object.keys(metafile.outputs).map((path) => basename(path))));
+for (const name of readdirSync(dist)) if (name.endsWith(".js") && !made.has(name)) rmSync(join(dist, name));
 cpSync(join(root, "packages/ai/src/models"), join(dist, "models"), {
   recursive: true,
   filter: (source) => !source.endsWith(".ts"),

@@ -36,7 +36,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
   const mode = modeOf(args);
-  const startDirectory = process.cwd(); // throws when it is gone
+  const startDirectory = workingDirectory();
   const first = load(args, startDirectory);
   if (args.values["list-models"]) {
     const { listModels } = await import("./list-models.js");
@@ -73,6 +73,14 @@ async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
     prompts,
     rpc: { diagnostics, commands: () => [], capabilities: () => capabilities(PI_VERSION) },
   });
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new Error("Cannot start: the working directory is gone");
+  }
 }
 
 function modelArguments(args: ParsedArgs): ModelArguments {

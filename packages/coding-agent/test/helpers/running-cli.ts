@@ -19,6 +19,8 @@ export interface CliOptions {
   input?: string | Uint8Array;
   /** Does not read stdout until `resume`. */
   paused?: boolean;
+  /** A command that is started instead, with the program and its arguments behind it. */
+  wrapper?: readonly [string, ...string[]];
   /** stdout is text for people. */
   isText?: boolean;
 }
@@ -49,8 +51,10 @@ export class RunningCli implements RpcPeer {
   #stdout: Buffer[] = [];
   #rest = Buffer.alloc(0);
 
-  constructor({ place, args = [], env, cwd, input, paused, isText }: CliOptions) {
-    this.child = spawn(process.execPath, [cliPath, ...args], {
+  constructor({ place, args = [], env, cwd, input, paused, isText, wrapper = [process.execPath] }: CliOptions) {
+    const [command, ...before] = wrapper;
+    const program = wrapper[0] === process.execPath ? [cliPath] : [process.execPath, cliPath];
+    this.child = spawn(command, [...before, ...program, ...args], {
       cwd: cwd ?? place.cwd,
       env: place.environment(env),
       stdio: ["pipe", "pipe", "pipe"],
