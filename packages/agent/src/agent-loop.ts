@@ -2,7 +2,7 @@
 
 import { type AssistantMessage, emptyUsage, type ToolCall } from "@earendil-works/pi-ai";
 import { failToolCalls, runTools } from "./run-tools.js";
-import type { AgentLoopOptions, AgentMessage, MessageQueue } from "./types.js";
+import type { AgentEvent, AgentLoopOptions, AgentMessage, MessageQueue } from "./types.js";
 
 /**
  * Runs until the model has nothing left to do, and returns the messages it made, prompts included.
@@ -23,14 +23,18 @@ export async function runAgentLoop(
     await emit({ type: "message_start", message });
     await emit({ type: "message_end", message });
   };
-  const deliver = async (queue: MessageQueue) => {
-    for (const message of await queue.take()) await announce(message);
+  /** Begins a turn for what waits in a queue, found not empty: taken before anything is awaited that could empty it. */
+  const deliver = async (queue: MessageQueue, ...before: AgentEvent[]) => {
+    const announced = before.map((event) => emit(event));
+    const taken = queue.take();
+    await Promise.all(announced);
+    for (const message of await taken) await announce(message);
   };
 
-  await emit({ type: "agent_start" });
-  await emit({ type: "turn_start" });
-  if ("take" in prompts) await deliver(prompts);
+  if ("take" in prompts) await deliver(prompts, { type: "agent_start" }, { type: "turn_start" });
   else {
+    await emit({ type: "agent_start" });
+    await emit({ type: "turn_start" });
     for (const prompt of prompts) await announce(prompt);
     // Steering that was kept from an aborted run goes out behind the new prompt.
     if (prompts.length > 0 && !options.steering.isEmpty()) await deliver(options.steering);
@@ -46,12 +50,13 @@ export async function runAgentLoop(
     await emit({ type: "turn_end", message, toolResults: batch?.results ?? [] });
     if (failed || signal.aborted) break;
 
-    const next = nextQueue(options, calls.length > 0 && !batch?.terminate);
-    if (next === undefined) break;
+    const hasToolResults = calls.length > 0 && !batch?.terminate;
+    if (nextQueue(options, hasToolResults) === undefined) break;
     if (options.beforeNextTurn && !(await options.beforeNextTurn())) break;
-    if (signal.aborted) break;
-    await emit({ type: "turn_start" });
-    if (next !== "tools") await deliver(next);
+    const next = nextQueue(options, hasToolResults); // a queue may have been cleared meanwhile
+    if (signal.aborted || next === undefined) break;
+    if (next === "tools") await emit({ type: "turn_start" });
+    else await deliver(next, { type: "turn_start" });
   }
   await emit({ type: "agent_end", messages: made });
   return made;
@@ -82,6 +87,7 @@ async function runTurn(options: AgentLoopOptions) {
   const { emit, signal } = options;
   let setup: Awaited<ReturnType<AgentLoopOptions["setup"]>> | undefined;
   let last: AssistantMessage | undefined;
+  let soFar: AssistantMessage | undefined;
   let started = false;
   const start = async (message: AssistantMessage) => {
     if (started) return;
@@ -97,6 +103,7 @@ async function runTurn(options: AgentLoopOptions) {
     const { model, systemPrompt, tools } = setup;
     const context = { systemPrompt, messages: await options.modelMessages(), tools: tools.map(declaration) };
     for await (const event of options.stream(model, context, { ...setup.options, signal })) {
+      if ("partial" in event) soFar = event.partial;
       if (event.type === "done") last = event.message;
       else if (event.type === "error") last = event.error;
       else if (event.type === "start") await start(event.partial);
@@ -107,9 +114,9 @@ async function runTurn(options: AgentLoopOptions) {
         if (behind) await behind;
       }
     }
-    last ??= failedMessage(setup.model, "The model's stream ended without a result");
+    last ??= failedMessage(soFar, setup.model, "The model's stream ended without a result", signal);
   } catch (error) {
-    last = failedMessage(setup?.model, error instanceof Error ? error.message : String(error));
+    last = failedMessage(soFar, setup?.model, error instanceof Error ? error.message : String(error), signal);
   }
   await start(last);
   await emit({ type: "message_end", message: last });
@@ -120,10 +127,15 @@ function declaration({ name, description, parameters }: { name: string; descript
   return { name, description, parameters };
 }
 
-/** A stream function that breaks its promise (throws, or ends without a result) still ends the turn in order. */
+/**
+ * A stream function that breaks its promise (throws, or ends without a result) still ends the turn in order, with what it
+ * has sent so far.
+ */
 function failedMessage(
+  soFar: AssistantMessage | undefined,
   model: { api: string; provider: string; id: string } | undefined,
   errorMessage: string,
+  { aborted }: AbortSignal,
 ): AssistantMessage {
   return {
     role: "assistant",
@@ -132,9 +144,10 @@ function failedMessage(
     provider: model?.provider ?? "unknown",
     model: model?.id ?? "unknown",
     usage: emptyUsage(),
-    stopReason: "error",
-    errorMessage,
-    error: { kind: "other" },
     timestamp: Date.now(),
+    ...soFar,
+    stopReason: aborted ? "aborted" : "error",
+    errorMessage,
+    error: { kind: aborted ? "aborted" : "other" },
   };
 }

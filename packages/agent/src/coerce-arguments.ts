@@ -10,8 +10,8 @@ interface Validator {
 const validators = new WeakMap<object, Validator>();
 
 /**
- * Returns a copy of `args` that fits the tool's parameters. Throws an error that names the tool and every bad
- * parameter when they do not fit.
+ * Returns a copy of `args` that fits the tool's parameters. Throws an error that names the tool and the bad
+ * parameters (the first eight, where the validator stops) when they do not fit.
  */
 export async function coerceArguments(
   tool: Pick<AnyAgentTool, "name" | "parameters">,
@@ -44,7 +44,6 @@ function describe(name: string, errors: Iterable<{ instancePath: string; message
     const place = instancePath.replace(/^\//, "").replaceAll("/", ".") || "arguments";
     const line = `- ${place}: ${message}`;
     if (!lines.includes(line)) lines.push(line);
-    if (lines.length === 10) break;
   }
   return `Invalid arguments for tool "${name}":\n${lines.join("\n")}`;
 }
