@@ -3,11 +3,13 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AssistantMessage, apiNames, type Context, complete, type Message, stream } from "../src/index.js";
+import { postOverHttp } from "../src/language-model/http.js";
 import { hold, type ReplayServer, startReplayServer } from "../src/testing/index.js";
 import { eventsOf, fixture, lineOf, question, testModel } from "./fixtures.js";
 
 const wireApis = apiNames().filter((name) => existsSync(new URL(`fixtures/${name}/text.sse`, import.meta.url)));
-const transports = { "node:http": {}, fetch: { fetch: globalThis.fetch } };
+// Named, because which of them a call takes by itself depends on what else the process has loaded.
+const transports = { "node:http": { fetch: postOverHttp as typeof fetch }, fetch: { fetch: globalThis.fetch } };
 const cases = wireApis.flatMap((api) =>
   Object.entries(transports).map(([transport, send]) => ({ api, transport, send })),
 );

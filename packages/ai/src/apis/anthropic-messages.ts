@@ -104,8 +104,47 @@ function editBody(body: JsonBody, { model, options }: DialectCall, prompt: Conve
     body.temperature = options.temperature;
   if (compat.supportsEagerToolInputStreaming === false)
     for (const tool of records(body.tools)) delete tool.eager_input_streaming;
+  separateUserMessages(body, prompt);
   if (prompt.failedWithImages.length > 0) markFailedResults(body, prompt.failedWithImages);
   if (options.cacheRetention !== "none") markCache(body, compat, options.cacheRetention === "long");
+}
+
+/**
+ * The package joins what users said in a row, and tool results before it, into one message. The model then reads two
+ * texts as one sentence, so each user message stands alone again; tool results stay together.
+ */
+function separateUserMessages(body: JsonBody, { prompt }: ConvertedPrompt): void {
+  const messages = records(body.messages);
+  const separate: JsonBody[] = [];
+  let at = 0;
+  const lengths = runsOfUserBlocks(prompt);
+  for (const message of messages) {
+    const run = message.role === "user" ? lengths[at++] : undefined;
+    const content = records(message.content);
+    if (!run || run.length < 2 || run.reduce((sum, length) => sum + length, 0) !== content.length)
+      separate.push(message);
+    else
+      for (let from = 0, part = 0; part < run.length; from += run[part++]!)
+        separate.push({ ...message, content: content.slice(from, from + run[part]!) });
+  }
+  body.messages = separate;
+}
+
+/** For each run of user and tool messages, how many blocks go into each message of its own. */
+function runsOfUserBlocks(prompt: ConvertedPrompt["prompt"]): number[][] {
+  const runs: number[][] = [];
+  let before: string | undefined;
+  for (const { role, content } of prompt) {
+    if (role === "user" || role === "tool") {
+      const isRun = before === "user" || before === "tool";
+      if (!isRun) runs.push([]);
+      const run = runs.at(-1)!;
+      if (role === "tool" && before === "tool") run[run.length - 1]! += content.length;
+      else run.push(content.length);
+    }
+    before = role;
+  }
+  return runs;
 }
 
 /** Cache up to the system prompt, the tools, and the newest message of the user. */

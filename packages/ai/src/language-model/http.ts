@@ -48,8 +48,8 @@ export function watchFetch(): () => boolean {
  */
 export async function postOverHttp(url: string, init: WireInit): Promise<WireResponse> {
   const target = new URL(url);
-  // Loaded here: a process that makes no call pays for neither.
-  const { request } = target.protocol === "http:" ? await import("node:http") : await import("node:https");
+  // An import would read all exports, of which one loads undici on newer versions of Node.
+  const { request } = process.getBuiltinModule(target.protocol === "http:" ? "node:http" : "node:https");
   const body = Buffer.from(init.body, "utf8");
   const options: RequestOptions = {
     method: "POST",

@@ -309,3 +309,53 @@ test("an aborted answer has the usage that message_start told", async () => {
   });
   expect(message.usage.cost.input).toBeCloseTo(0.0003, 12);
 });
+
+describe("consecutive user messages", () => {
+  const user = (...texts: string[]) => ({
+    role: "user" as const,
+    content: texts.map((text) => ({ type: "text" as const, text })),
+    timestamp: 0,
+  });
+
+  test("stay messages of their own, with all their blocks", async () => {
+    const messages = [user("Ran `true`\n(no output)"), user("next", "and more")];
+    const { body } = await request({ cacheRetention: "none" }, {}, { messages });
+    expect(body.messages).toEqual([
+      { role: "user", content: [{ type: "text", text: "Ran `true`\n(no output)" }] },
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "next" },
+          { type: "text", text: "and more" },
+        ],
+      },
+    ]);
+  });
+
+  test("follow tool results, which stay together", async () => {
+    const call = (id: string) => ({ type: "toolCall" as const, id, name: "list", arguments: {} });
+    const result = (toolCallId: string) => ({
+      role: "toolResult" as const,
+      toolCallId,
+      toolName: "list",
+      content: [{ type: "text" as const, text: `result of ${toolCallId}` }],
+      isError: false,
+      timestamp: 0,
+    });
+    const messages = [
+      user("go"),
+      { ...answered, content: [call("a"), call("b")], stopReason: "toolUse" as const },
+      result("a"),
+      result("b"),
+      user("hurry"),
+    ];
+    const { body } = await request({ cacheRetention: "none" }, {}, { messages, tools });
+    const sent = body.messages as { role: string; content: { type: string }[] }[];
+    expect(sent.map(({ role, content }) => [role, ...content.map(({ type }) => type)])).toEqual([
+      ["user", "text"],
+      ["assistant", "tool_use", "tool_use"],
+      ["user", "tool_result", "tool_result"],
+      ["user", "text"],
+    ]);
+  });
+});

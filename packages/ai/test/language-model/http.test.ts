@@ -146,7 +146,8 @@ test.each(["anthropic-messages", "openai-completions"])("%s keeps its connection
     }),
   );
   for (let call = 0; call < 3; call++) {
-    expect((await complete(testModel(api, url), question, { apiKey: "k" })).stopReason).toBe("stop");
+    const options = { apiKey: "k", fetch: postOverHttp as typeof fetch };
+    expect((await complete(testModel(api, url), question, options)).stopReason).toBe("stop");
     await connectionKept(url);
   }
   expect(sockets.size).toBe(1);
