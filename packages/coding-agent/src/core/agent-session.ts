@@ -288,7 +288,7 @@ export class AgentSession {
     queueDuringRun: () => "steering" | "followUp",
   ): Promise<PromptDisposition> {
     const input: TypedInput = { ...options, text, source: options.source ?? "interactive" };
-    return this.#input.pass(input, async (message) => {
+    return this.#input.pass(input, async (message, refuseIfCancelled) => {
       if (message === "handled") return "handled";
       if (this.isStreaming) {
         await this.#queues.add(queueDuringRun(), message);
@@ -296,6 +296,7 @@ export class AgentSession {
       }
       const model = this.models.require();
       await this.#acquire();
+      refuseIfCancelled();
       if (this.isStreaming) {
         // A run that began by itself while the file was waited for.
         await this.#queues.add(queueDuringRun(), message);

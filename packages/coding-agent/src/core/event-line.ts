@@ -20,6 +20,8 @@ export class EventLine {
   readonly #steps: EventLineSteps;
   readonly #listeners = new Set<EventListener>();
   #tail: Promise<void> | undefined;
+  /** An event is on its way right now: what a listener emits has to wait, or later listeners would see it first. */
+  #delivering = false;
 
   constructor(steps: EventLineSteps) {
     this.#steps = steps;
@@ -33,7 +35,7 @@ export class EventLine {
 
   /** Returns nothing when the event went straight through, so that deltas cost no promise. */
   emit: Emit = (event) => {
-    if (this.#tail) return this.#enqueue(() => this.#handle(event));
+    if (this.#tail || this.#delivering) return this.#enqueue(() => this.#handle(event));
     const handled = this.#steps.extensions?.(event);
     if (handled) return this.#enqueue(() => handled.then(() => this.#deliver(event)));
     return this.#deliver(event);
@@ -50,7 +52,7 @@ export class EventLine {
   }
 
   #enqueue(task: () => Promise<void>): Promise<void> {
-    const previous = this.#tail;
+    const previous = this.#tail ?? (this.#delivering ? Promise.resolve() : undefined);
     const next = previous ? previous.then(task) : task();
     const settled = next.catch(() => {});
     this.#tail = settled;
@@ -61,8 +63,13 @@ export class EventLine {
   }
 
   #deliver(event: AgentSessionEvent): undefined | Promise<void> {
-    this.#steps.store(event);
-    return announceTo(this.#listeners, event);
+    this.#delivering = true;
+    try {
+      this.#steps.store(event);
+      return announceTo(this.#listeners, event);
+    } finally {
+      this.#delivering = false;
+    }
   }
 }
 

@@ -41,16 +41,20 @@ export class InputStage {
 
   /**
    * Waits for its turn, makes the user message, and hands it to `accept`, which decides its fate before the next text
-   * is looked at. Throws `invalid_params` for bad input and `cancelled` when an abort came first.
+   * is looked at; `refuseIfCancelled` is for it to call after it has waited for something. Throws `invalid_params` for bad
+   * input and `cancelled` when an abort came first.
    */
-  pass<T>(input: TypedInput, accept: (message: UserMessage | "handled") => Promise<T>): Promise<T> {
+  pass<T>(
+    input: TypedInput,
+    accept: (message: UserMessage | "handled", refuseIfCancelled: () => void) => Promise<T>,
+  ): Promise<T> {
     this.#inside += 1;
     const { signal } = this.#cancelled;
     const turn = this.#tail.then(async () => {
       refuseIfCancelled(signal);
       const message = await this.#make(input, signal);
       refuseIfCancelled(signal);
-      return accept(message);
+      return accept(message, () => refuseIfCancelled(signal));
     });
     const done = turn.finally(() => {
       this.#inside -= 1;

@@ -79,30 +79,49 @@ export class Runs {
   async #drive(prompts: readonly AgentMessage[] | MessageQueue, signal: AbortSignal): Promise<void> {
     // Answers travel in microtasks, so the prompt is answered before its run announces anything.
     await new Promise<void>((resolve) => setImmediate(resolve));
+    const { emit, queues, fault } = this.#options;
     const outcome: RunOutcome = { aborted: false, last: undefined };
     try {
-      await this.#runAll(prompts, signal, outcome);
+      let next: readonly AgentMessage[] | MessageQueue | undefined = prompts;
+      while (next) {
+        await this.#runOne(next, signal, outcome);
+        if (signal.aborted && queues.length > 0) await queues.announce();
+        next = signal.aborted ? undefined : this.#queued();
+      }
     } catch (error) {
-      // Only a bug gets here; the run still ends visibly.
-      this.#options.fault(error);
+      // Only a bug gets here; the run still ends visibly, and what is queued waits for the next prompt.
+      fault(error);
     }
-    // From here on a text starts a run of its own, so nothing may be awaited between the last look and this line.
-    this.#options.beforeSettled();
-    this.#current = undefined;
-    outcome.aborted = signal.aborted;
-    this.#outcome = outcome;
-    await this.#options.emit({ type: "agent_settled", aborted: signal.aborted });
+    // From here on a text starts a run of its own, so nothing is awaited between the last look at the queues and this.
+    this.#settle(outcome, signal.aborted);
+    try {
+      await emit({ type: "agent_settled", aborted: signal.aborted });
+    } catch (error) {
+      fault(error);
+    }
   }
 
-  async #runAll(
+  #settle(outcome: RunOutcome, aborted: boolean): void {
+    try {
+      this.#options.beforeSettled();
+    } catch (error) {
+      this.#options.fault(error);
+    }
+    this.#current = undefined;
+    this.#outcome = { ...outcome, aborted };
+  }
+
+  /** One low-level run, with the attempts that recover it. */
+  async #runOne(
     prompts: readonly AgentMessage[] | MessageQueue,
     signal: AbortSignal,
     outcome: RunOutcome,
   ): Promise<void> {
     const { queues, emit, afterRun } = this.#options;
-    let next: readonly AgentMessage[] | MessageQueue | undefined = prompts;
-    while (next) {
-      let recovery: Recovery | undefined;
+    let recovery: Recovery | undefined;
+    let next = prompts;
+    do {
+      recovery = undefined;
       await runAgentLoop(next, {
         ...this.#options.loop,
         signal,
@@ -116,16 +135,9 @@ export class Runs {
           });
         },
       });
-      if (recovery && (await recovery.proceed())) {
-        next = [];
-        continue;
-      }
-      if (!signal.aborted && outcome.last?.stopReason !== "error") await afterRun?.(signal);
-      next = signal.aborted ? undefined : this.#queued();
-      if (next) continue;
-      if (signal.aborted && queues.length > 0) await queues.announce();
-      next = signal.aborted ? undefined : this.#queued(); // what came while the end was prepared
-    }
+      next = [];
+    } while (await (recovery as Recovery | undefined)?.proceed());
+    if (!signal.aborted && outcome.last?.stopReason !== "error") await afterRun?.(signal);
   }
 
   async #announceEnd(
