@@ -72,11 +72,13 @@ export class ModelSelection {
     return model;
   }
 
-  /** The next of the scoped models, or of all available ones; nothing when there is only one. */
+  /** The next of the scoped models with credentials, or of all available ones; nothing when there is only one. */
   async cycle(): Promise<{ model: Model; thinkingLevel: ThinkingLevel; isScoped: boolean } | null> {
-    const { scoped, available } = this.#options;
+    const { scoped, available, hasCredentials } = this.#options;
     const isScoped = scoped.length > 0;
-    const list: readonly ScopedModel[] = isScoped ? scoped : available().map((model) => ({ model }));
+    const list: readonly ScopedModel[] = isScoped
+      ? scoped.filter(({ model }) => hasCredentials(model))
+      : available().map((model) => ({ model }));
     if (list.length < 2) return null;
     const at = list.findIndex(({ model }) => isSame(model, this.#model));
     const next = list[(at + 1) % list.length] as ScopedModel;
