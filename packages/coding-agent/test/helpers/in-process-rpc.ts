@@ -51,6 +51,12 @@ export class FakeIo implements ModeIo {
 
   async drained(): Promise<void> {}
 
+  relax(): void {}
+
+  exit(code: number): never {
+    throw new Error(`Ended at once with exit code ${code}`);
+  }
+
   log(text: string): void {
     this.logged.push(text);
   }

@@ -16,7 +16,7 @@ export type Captures = Map<string, Json>;
 /**
  * Says where `value` differs from `pattern`; nothing when it fits. Objects may have more fields than the pattern, lists
  * may not. A string in angle brackets is a placeholder: `<any>`, `<string>`, `<number>`, `<boolean>`, `<list>`,
- * `<object>`, `<absent>`, `<name:x>` (anything, remembered) and `<is:x>` (what was remembered); `/…/` is a regular expression.
+ * `<object>`, `<absent>`, `<name:x>` (anything, remembered), `<is:x>` (what was remembered) and `<not:x>`; `/…/` is a regular expression.
  */
 export function difference(
   pattern: unknown,
@@ -53,6 +53,7 @@ function fitsText(pattern: string, value: unknown, captures: Captures): boolean 
     captures.set(name, value as Json);
     return true;
   }
+  if (kind === "not" && name) return JSON.stringify(captures.get(name)) !== JSON.stringify(value);
   if (kind === "is" && name) return JSON.stringify(captures.get(name)) === JSON.stringify(value);
   const expression = /^\/(.*)\/$/s.exec(pattern)?.[1];
   if (expression !== undefined) return typeof value === "string" && new RegExp(expression, "s").test(value);

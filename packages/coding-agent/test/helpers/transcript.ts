@@ -1,0 +1,75 @@
+// Reads a transcript and plays it against an end of RPC mode; the format is described in test/transcripts/README.md.
+
+import { expect } from "vitest";
+import type { AnsweringModel, AnswerStep } from "./answers.js";
+import type { RpcPeer } from "./peer.js";
+import type { Captures, JsonRecord } from "./records.js";
+
+interface Step {
+  about?: string;
+  reply?: AnswerStep[];
+  send?: JsonRecord | JsonRecord[];
+  raw?: string;
+  expect?: unknown;
+  expectNext?: unknown;
+  answered?: unknown;
+  never?: unknown;
+  release?: string;
+  signal?: "SIGINT" | "SIGTERM" | "SIGHUP";
+  eof?: true;
+  exit?: number;
+}
+
+const verbs: ReadonlySet<string> = new Set(
+  "about reply send raw expect expectNext answered never release signal eof exit".split(" "),
+);
+
+/** Throws for a line that is no step, naming it. */
+export function readTranscript(text: string): Step[] {
+  return text
+    .split("\n")
+    .filter(Boolean)
+    .map((line, index) => {
+      const step = JSON.parse(line) as Step;
+      const [verb, ...others] = Object.keys(step);
+      if (verb === undefined || others.length > 0 || !verbs.has(verb))
+        throw new Error(`Line ${index + 1} is no step: ${line}`);
+      return step;
+    });
+}
+
+/** Plays the steps in order and gives the records that were sent. Throws where the peer does not keep to them. */
+export async function playTranscript(
+  steps: readonly Step[],
+  peer: RpcPeer,
+  model: AnsweringModel,
+): Promise<JsonRecord[]> {
+  const captures: Captures = new Map();
+  const sent: JsonRecord[] = [];
+  for (const [index, step] of steps.entries()) {
+    try {
+      await playStep(step);
+    } catch (error) {
+      throw new Error(`Step ${index + 1} ${JSON.stringify(step).slice(0, 300)}\n${(error as Error).message}`);
+    }
+  }
+  return sent;
+
+  async function playStep(step: Step): Promise<void> {
+    const { records } = peer;
+    if (step.reply) model.answer(...step.reply);
+    else if (step.send) {
+      const list = Array.isArray(step.send) ? step.send : [step.send];
+      sent.push(...list);
+      peer.sendRaw(list.map((record) => `${JSON.stringify(record)}\n`).join(""));
+    } else if (step.raw !== undefined) peer.sendRaw(step.raw);
+    else if ("expect" in step) await records.next(step.expect, captures);
+    else if ("expectNext" in step) await records.following(step.expectNext, captures);
+    else if ("answered" in step) await records.anywhere(step.answered);
+    else if ("never" in step) expect(records.matching(step.never)).toEqual([]);
+    else if (step.release) model.holds.get(step.release).release();
+    else if (step.signal) peer.signal(step.signal);
+    else if (step.eof) peer.closeStdin();
+    else if (step.exit !== undefined) expect(await peer.ended).toBe(step.exit);
+  }
+}
