@@ -9,11 +9,12 @@ import { type BashRequest, UserShell } from "./bash.js";
 import { Conversation } from "./conversation.js";
 import { CommandError } from "./errors.js";
 import { EventLine, type EventListener } from "./event-line.js";
-import type { AgentSessionEvent } from "./events.js";
+import type { AgentSessionEvent, CompactionResult } from "./events.js";
 import { InputStage, type InputStageOptions, type TypedInput } from "./input.js";
 import type { AgentMessage, BashExecutionMessage } from "./messages.js";
 import { ModelSelection, type ScopedModel } from "./models.js";
 import { Queues } from "./queue.js";
+import { type RecoverySettings, RunRecovery } from "./recovery.js";
 import { type RunOutcome, Runs } from "./run.js";
 import { sessionStats } from "./stats.js";
 
@@ -43,6 +44,10 @@ export interface AgentSessionOptions {
   shell: { shellPath?: string | undefined; commandPrefix?: string | undefined };
   /** Environment of shell commands; session variables are added. */
   environment: () => Record<string, string | undefined>;
+  /** Retry and compaction. */
+  recovery: RecoverySettings;
+  /** Resolves after so many milliseconds, or rejects when the signal aborts; replaced in tests. */
+  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** What every model call gets beside key, level and abort signal. */
   streamOptions: StreamOptions;
   /** Told of a bug that broke a run; the process goes on. */
@@ -61,6 +66,7 @@ export class AgentSession {
   readonly #queues: Queues;
   readonly #input: InputStage;
   readonly #runs: Runs;
+  readonly #recovery: RunRecovery;
   readonly #shell: UserShell;
   /** Messages written to the store when they were accepted, so that `message_end` does not write them again. */
   readonly #stored = new WeakSet<AgentMessage>();
@@ -68,6 +74,8 @@ export class AgentSession {
   #finishedCommands: BashExecutionMessage[] = [];
   /** The selection the session file knows of. */
   #recorded: { model: string | null; level: string | null };
+  /** A text was queued during a compaction, so a run follows it. */
+  #startAfterCompaction = false;
   /** The model a run was accepted for answers its first turn, whatever is chosen meanwhile. */
   #firstTurn: { model: Model; level: ThinkingLevel } | undefined;
 
@@ -105,7 +113,19 @@ export class AgentSession {
       environment: () => options.environment(),
       record: (message) => this.#recordCommand(message),
     });
+    this.#recovery = new RunRecovery({
+      emit,
+      conversation: this.#conversation,
+      model: () => this.model,
+      requestOptions: (model) => this.#requestOptions(model),
+      stream: options.stream ?? stream,
+      settings: options.recovery,
+      sleep: options.sleep,
+      appendCompaction: ({ summary, firstKeptEntryId, tokensBefore, details, usage, fromHook }) =>
+        this.store.appendCompaction(summary, firstKeptEntryId, tokensBefore, details, fromHook || undefined, usage),
+    });
     this.#runs = new Runs({
+      ...this.#recovery.hooks,
       emit,
       queues: this.#queues,
       loop: {
@@ -157,13 +177,13 @@ export class AgentSession {
       model: models.model,
       thinkingLevel: models.level,
       isStreaming: this.isStreaming || accepting > 0,
-      isCompacting: false,
+      isCompacting: this.#recovery.compactor.isRunning,
       steeringMode: this.#queues.modes.steering,
       followUpMode: this.#queues.modes.followUp,
       ...(file && { sessionFile: file }),
       sessionId: store.getSessionId(),
       ...(name && { sessionName: name }),
-      autoCompactionEnabled: true,
+      autoCompactionEnabled: this.#recovery.compactor.enabled,
       messageCount: this.messages.length,
       pendingMessageCount: this.#queues.length,
       ...(accepting > 0 && { accepting }),
@@ -174,7 +194,7 @@ export class AgentSession {
   stats(): SessionStats {
     const { store } = this;
     const session = { sessionFile: store.getSessionFile(), sessionId: store.getSessionId() };
-    return sessionStats(session, store.getEntries(), this.messages, this.model);
+    return sessionStats(session, store.getEntries(), this.#conversation.measured, this.model);
   }
 
   /**
@@ -187,7 +207,7 @@ export class AgentSession {
       if (!options.streamingBehavior)
         throw new CommandError(
           "busy",
-          'The agent is running. Set streamingBehavior to "steer" or "followUp" to queue the message',
+          `${this.isStreaming ? "The agent is running" : "A compaction is running"}. Set streamingBehavior to "steer" or "followUp" to queue the message`,
         );
       return options.streamingBehavior === "steer" ? "steering" : "followUp";
     });
@@ -230,8 +250,43 @@ export class AgentSession {
   /** Stops whatever is under way but shell commands; resolves after its last event. Returns how much was stopped. */
   async abort(): Promise<number> {
     const cancelled = this.#input.cancel();
-    const run = await this.#runs.abort();
-    return cancelled + (run ? 1 : 0);
+    this.#startAfterCompaction = false;
+    // A compaction of a run ends with it.
+    if (await this.#runs.abort()) return cancelled + 1;
+    return cancelled + (await this.#recovery.compactor.abort());
+  }
+
+  /** Gives up the wait for another attempt. Returns how many waits there were. */
+  abortRetry(): number {
+    return this.#recovery.retries.abort();
+  }
+
+  setAutoRetry(enabled: boolean): void {
+    this.#recovery.retries.enabled = enabled;
+  }
+
+  setAutoCompaction(enabled: boolean): void {
+    this.#recovery.compactor.enabled = enabled;
+  }
+
+  /** What a session that replaces this one goes on with. */
+  automatic(): { retry: boolean; compaction: boolean } {
+    return { retry: this.#recovery.retries.enabled, compaction: this.#recovery.compactor.enabled };
+  }
+
+  /**
+   * Replaces the older part of the conversation by a summary. Texts that are queued meanwhile start a run afterwards.
+   * Throws CommandError `busy` during a run, `nothing_to_do`, `cancelled`, `no_model`, `provider_error`, `session_locked`.
+   */
+  async compact(instructions?: string): Promise<CompactionResult> {
+    await this.acquireForChange();
+    if (this.isStreaming)
+      throw new CommandError("busy", "The agent is running. Abort it, or compact when it has settled");
+    try {
+      return await this.#recovery.compactor.compact(instructions);
+    } finally {
+      if (this.#startAfterCompaction) this.#startQueued();
+    }
   }
 
   /** Resolves when no run is under way. */
@@ -290,8 +345,13 @@ export class AgentSession {
     const input: TypedInput = { ...options, text, source: options.source ?? "interactive" };
     return this.#input.pass(input, async (message, refuseIfCancelled) => {
       if (message === "handled") return "handled";
-      if (this.isStreaming) {
-        await this.#queues.add(queueDuringRun(), message);
+      if (this.isStreaming || this.#recovery.compactor.isRunning) {
+        const queue = queueDuringRun();
+        if (!this.isStreaming) {
+          this.models.require();
+          this.#startAfterCompaction = true;
+        }
+        await this.#queues.add(queue, message);
         return "queued";
       }
       const model = this.models.require();
@@ -315,6 +375,15 @@ export class AgentSession {
     this.#runs.start([message]);
   }
 
+  /** Texts that came during a compaction go out; those of an aborted run go with them. */
+  #startQueued(): void {
+    this.#startAfterCompaction = false;
+    const queue = this.#queues.next();
+    if (!queue || this.isStreaming) return;
+    this.#recordSelection();
+    this.#runs.start(queue);
+  }
+
   async #acquire(): Promise<void> {
     try {
       await this.store.acquire();
@@ -327,12 +396,17 @@ export class AgentSession {
     const model = this.#firstTurn?.model ?? this.models.require();
     const thinkingLevel = this.#firstTurn?.level ?? this.models.level;
     this.#firstTurn = undefined;
-    const { tools, systemPrompt, streamOptions, models } = this.#options;
+    const { tools, systemPrompt } = this.#options;
+    return { model, systemPrompt, tools, options: { ...(await this.#requestOptions(model)), thinkingLevel } };
+  }
+
+  async #requestOptions(model: Model): Promise<StreamOptions> {
+    const { streamOptions, models } = this.#options;
     const { apiKey, headers } = await models.resolveRequest(model);
-    const options: StreamOptions = { ...streamOptions, thinkingLevel, sessionId: this.store.getSessionId() };
+    const options: StreamOptions = { ...streamOptions, sessionId: this.store.getSessionId() };
     if (apiKey !== undefined) options.apiKey = apiKey;
     if (headers) options.headers = headers;
-    return { model, systemPrompt, tools, options };
+    return options;
   }
 
   #recordSelection(): void {
@@ -345,7 +419,9 @@ export class AgentSession {
 
   /** The store's step of the line: what is announced has been written. */
   #record(event: AgentSessionEvent): void {
-    if (event.type !== "message_end" || this.#stored.has(event.message)) return;
+    if (event.type !== "message_end") return;
+    if (event.message.role === "user") this.#recovery.compactor.beginUserTurn();
+    if (this.#stored.has(event.message)) return;
     this.#conversation.append(event.message);
   }
 

@@ -1,5 +1,6 @@
 // Makes a session ready for use: tools, system prompt, models and settings for its working directory, and the runtime.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import type { AnyAgentTool } from "@earendil-works/pi-agent-core";
 import type { ImageContent, Model, StreamOptions, ThinkingLevel } from "@earendil-works/pi-ai";
 import { maxImageCount, prepareImage } from "../lib/image.js";
@@ -11,6 +12,7 @@ import { SessionManager } from "../sessions/session-manager.js";
 import { type AnyBuiltInTool, createTools } from "../tools/index.js";
 import { AgentSession, type ModelSource } from "./agent-session.js";
 import type { ScopedModel } from "./models.js";
+import type { RecoverySettings } from "./recovery.js";
 import { SessionRuntime } from "./session-runtime.js";
 import { selectTools, type ToolSelection } from "./tool-selection.js";
 
@@ -30,6 +32,8 @@ export interface SessionOptions {
   env?: NodeJS.ProcessEnv;
   /** What every model call gets; `fetch` and the like in tests. */
   streamOptions?: StreamOptions;
+  /** How delays are waited for; replaced in tests. */
+  sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Told of bugs that must not end the process. */
   fault?: (error: unknown) => void;
 }
@@ -41,6 +45,8 @@ export interface SessionStart {
   thinkingLevel: ThinkingLevel;
   scopedModels: readonly ScopedModel[];
   queueModes?: Record<"steering" | "followUp", QueueMode>;
+  /** Whether retry and compaction happen by themselves. Default: as the settings say. */
+  automatic?: { retry: boolean; compaction: boolean };
 }
 
 /**
@@ -62,6 +68,7 @@ export function createRuntime(options: SessionOptions, start: SessionStart): Ses
         thinkingLevel: predecessor.models.wantedLevel,
         scopedModels: predecessor.models.scoped,
         queueModes: predecessor.queueModes(),
+        automatic: predecessor.automatic(),
       }),
   });
 }
@@ -84,6 +91,8 @@ function createSession(options: SessionOptions, start: SessionStart): AgentSessi
     images: { maxImages: maxImageCount, prepareImage: imageForHistory },
     shell: { shellPath: settings.shellPath, commandPrefix: settings.shellCommandPrefix },
     environment: () => ({ ...env }),
+    recovery: recoverySettings(settings, start.automatic),
+    sleep: options.sleep ?? ((ms, signal) => sleep(ms, undefined, { signal })),
     streamOptions: { idleTimeoutMs: idleTimeout(settings), ...options.streamOptions },
     fault: options.fault ?? (() => {}),
   });
@@ -137,4 +146,21 @@ async function imageForHistory(image: ImageContent): Promise<ImageContent> {
 /** Milliseconds of silence after which a model call fails; 0 = never. */
 function idleTimeout({ httpIdleTimeoutMs = 300_000 }: Settings): number {
   return httpIdleTimeoutMs === "disabled" ? 0 : Number(httpIdleTimeoutMs);
+}
+
+function recoverySettings(
+  { retry, compaction }: Settings,
+  automatic = { retry: retry.enabled, compaction: compaction.enabled },
+): RecoverySettings {
+  const { maxRetries, baseDelayMs: baseMs, maxAgentDelayMs: capMs } = retry;
+  return {
+    retry: { enabled: automatic.retry, maxRetries, baseMs, capMs },
+    compaction: {
+      enabled: automatic.compaction,
+      limits: ({ provider, id }) => {
+        const { reserveTokens, keepRecentTokens, modelOverrides } = compaction;
+        return { reserveTokens, keepRecentTokens, ...modelOverrides[`${provider}/${id}`] };
+      },
+    },
+  };
 }

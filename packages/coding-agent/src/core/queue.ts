@@ -70,6 +70,13 @@ export class Queues {
     await this.#emit({ type: "queue_update", ...this.texts() });
   }
 
+  /** The queue that is delivered first when nothing else is left to do; nothing when both are empty. */
+  next(): MessageQueue | undefined {
+    const names: QueueName[] = ["steering", "followUp"];
+    const name = names.find((candidate) => this.#waiting[candidate].length > 0);
+    return name && this.source(name);
+  }
+
   /** One queue as the loop sees it; taking respects the mode and announces what is left. */
   source(name: QueueName): MessageQueue {
     return {

@@ -12,21 +12,28 @@ export interface RunsOptions {
   queues: Queues;
   /** Everything the loop needs but what a run itself owns. */
   loop: Omit<AgentLoopOptions, "emit" | "signal" | "steering" | "followUps">;
-  /**
-   * What to do about a failed answer: nothing (it stays as the final one), or wait and go on from the conversation as
-   * it is. Called before `agent_end` is announced, so that its `willRetry` tells the truth.
-   */
-  recover?: (failed: AssistantMessage, signal: AbortSignal) => Promise<Recovery | undefined>;
+  /** Runs before the first low-level run of a prompt (automatic compaction). */
+  beforeRun?: (signal: AbortSignal) => Promise<void>;
+  /** Sees the last answer of a low-level run that was not aborted, before `agent_end` is announced. */
+  recover?: (last: AssistantMessage, signal: AbortSignal) => Recovery | undefined;
+  /** Runs between a turn and the next request. */
+  betweenTurns?: (signal: AbortSignal) => Promise<void>;
   /** Runs after every low-level run that ended well, before queued work goes on (automatic compaction). */
   afterRun?: (signal: AbortSignal) => Promise<void>;
+  /** Sees every answer that went well, before its turn ends. */
+  answered?: () => Promise<void>;
+  /** Runs after the low-level runs of an aborted prompt (open retries end here). */
+  aborted?: () => Promise<void>;
   /** Runs when nothing is left to do, right before `agent_settled` (commands that ended meanwhile join here). */
   beforeSettled: () => void;
   /** Told of a bug that broke a run. */
   fault: (error: unknown) => void;
 }
 
-/** A second attempt that follows: `proceed` waits as long as needed and says whether it still follows. */
+/** What follows an answer: `proceed` waits as long as needed, and says whether another attempt is made. */
 export interface Recovery {
+  /** Another attempt is planned; what `agent_end` says. */
+  willRetry: boolean;
   proceed: () => Promise<boolean>;
 }
 
@@ -83,10 +90,12 @@ export class Runs {
     const outcome: RunOutcome = { aborted: false, last: undefined };
     try {
       let next: readonly AgentMessage[] | MessageQueue | undefined = prompts;
+      await this.#options.beforeRun?.(signal);
       while (next) {
         await this.#runOne(next, signal, outcome);
+        if (signal.aborted) await this.#options.aborted?.();
         if (signal.aborted && queues.length > 0) await queues.announce();
-        next = signal.aborted ? undefined : this.#queued();
+        next = signal.aborted ? undefined : queues.next();
       }
     } catch (error) {
       // Only a bug gets here; the run still ends visibly, and what is queued waits for the next prompt.
@@ -117,7 +126,7 @@ export class Runs {
     signal: AbortSignal,
     outcome: RunOutcome,
   ): Promise<void> {
-    const { queues, emit, afterRun } = this.#options;
+    const { queues, afterRun } = this.#options;
     let recovery: Recovery | undefined;
     let next = prompts;
     do {
@@ -125,14 +134,20 @@ export class Runs {
       await runAgentLoop(next, {
         ...this.#options.loop,
         signal,
+        beforeNextTurn: async () => {
+          await this.#options.betweenTurns?.(signal);
+          return true;
+        },
         steering: queues.source("steering"),
         followUps: queues.source("followUp"),
         emit: (event) => {
-          if (event.type === "message_end" && event.message.role === "assistant") outcome.last = event.message;
-          if (event.type !== "agent_end") return emit(event as AgentSessionEvent);
-          return this.#announceEnd(event, outcome.last, signal).then((found) => {
-            recovery = found;
-          });
+          if (event.type === "agent_end")
+            return this.#announceEnd(event, outcome.last, signal).then((found) => {
+              recovery = found;
+            });
+          if (event.type === "message_end" && event.message.role === "assistant")
+            return this.#announceAnswer(event, event.message, outcome);
+          return this.#options.emit(event as AgentSessionEvent);
         },
       });
       next = [];
@@ -140,23 +155,20 @@ export class Runs {
     if (!signal.aborted && outcome.last?.stopReason !== "error") await afterRun?.(signal);
   }
 
+  async #announceAnswer(event: AgentEvent, message: AssistantMessage, outcome: RunOutcome): Promise<void> {
+    outcome.last = message;
+    await this.#options.emit(event as AgentSessionEvent);
+    if (message.stopReason !== "error" && message.stopReason !== "aborted") await this.#options.answered?.();
+  }
+
   async #announceEnd(
     event: Extract<AgentEvent, { type: "agent_end" }>,
     last: AssistantMessage | undefined,
     signal: AbortSignal,
   ): Promise<Recovery | undefined> {
-    const failed = last?.stopReason === "error" && !signal.aborted ? last : undefined;
-    const recovery = failed && (await this.#options.recover?.(failed, signal));
-    const end = { ...event, willRetry: recovery !== undefined } as AgentSessionEvent;
+    const recovery = last && !signal.aborted ? this.#options.recover?.(last, signal) : undefined;
+    const end = { ...event, willRetry: recovery?.willRetry ?? false } as AgentSessionEvent;
     await this.#options.emit(end);
     return recovery;
-  }
-
-  #queued(): MessageQueue | undefined {
-    const { queues } = this.#options;
-    const steering = queues.source("steering");
-    if (!steering.isEmpty()) return steering;
-    const followUps = queues.source("followUp");
-    return followUps.isEmpty() ? undefined : followUps;
   }
 }

@@ -164,6 +164,7 @@ export class OrderedOutput {
   }
 
   #confirm(bytes: number): void {
+    if (this.#closed) return;
     this.#inFlight -= bytes;
     this.#sent += bytes;
     this.#wake();

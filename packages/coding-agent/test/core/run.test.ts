@@ -263,8 +263,8 @@ describe("Runs", () => {
 
   test("recovery: agent_end says that another attempt follows, and it goes on without a prompt", async () => {
     const proceed = vi.fn(async () => true);
-    const recover = vi.fn(async (message: AssistantMessage) =>
-      message.errorMessage === "Overloaded" ? { proceed } : undefined,
+    const recover = vi.fn((message: AssistantMessage) =>
+      message.errorMessage === "Overloaded" ? { willRetry: true, proceed } : undefined,
     );
     const afterRun = vi.fn(async () => {});
     const bench = new Bench([failed(), failed(), assistant("At last")], { recover, afterRun });
@@ -288,7 +288,7 @@ describe("Runs", () => {
 
   test("a failure that is not recovered is the last word, and nothing runs after it", async () => {
     const afterRun = vi.fn(async () => {});
-    const bench = new Bench([failed("Bad request")], { recover: async () => undefined, afterRun });
+    const bench = new Bench([failed("Bad request")], { recover: () => undefined, afterRun });
     bench.start("hi");
     await bench.runs.settled();
     expect(bench.outline.slice(-2)).toEqual(["agent_end", "agent_settled"]);
@@ -297,7 +297,7 @@ describe("Runs", () => {
   });
 
   test("a recovery that is given up settles the run; its queue is delivered unless it was aborted", async () => {
-    const bench = new Bench([failed()], { recover: async () => ({ proceed: async () => false }) });
+    const bench = new Bench([failed()], { recover: () => ({ willRetry: true, proceed: async () => false }) });
     bench.onEvent = (event) => {
       if (event.type === "agent_end" && bench.requests.length === 1) bench.send("steering", "s");
       return undefined;
@@ -311,7 +311,7 @@ describe("Runs", () => {
   test("abort while a recovery waits: no attempt follows, and the run counts as aborted", async () => {
     const delay = hold();
     const bench = new Bench([failed()], {
-      recover: async (_, signal) => ({ proceed: () => delay.wait(signal) }),
+      recover: (_, signal) => ({ willRetry: true, proceed: () => delay.wait(signal) }),
     });
     bench.start("hi");
     await delay.reached;
@@ -321,7 +321,7 @@ describe("Runs", () => {
   });
 
   test("an aborted answer is never recovered", async () => {
-    const recover = vi.fn(async () => ({ proceed: async () => true }));
+    const recover = vi.fn(() => ({ willRetry: true, proceed: async () => true }));
     const pause = hold();
     const bench = new Bench([waiting(pause, "Never")], { recover });
     bench.start("hi");

@@ -46,6 +46,12 @@ export function sessionBench(options: Partial<AgentSessionOptions> = {}, scripte
     images: { maxImages: 2, prepareImage: async (image) => image },
     shell: {},
     environment: () => ({ PATH: process.env.PATH }),
+    // Recovery has tests of its own; the scripted answers are far below the window.
+    recovery: {
+      retry: { enabled: false, maxRetries: 3, baseMs: 1, capMs: 1 },
+      compaction: { enabled: true, limits: () => ({ reserveTokens: 0, keepRecentTokens: 0 }) },
+    },
+    sleep: async () => {},
     streamOptions: {},
     fault: (error) => faults.push(error),
     ...options,

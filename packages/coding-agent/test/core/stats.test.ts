@@ -1,7 +1,8 @@
 import { emptyUsage, type Model, type Usage } from "@earendil-works/pi-ai";
 import { describe, expect, test } from "vitest";
 import type { AgentMessage } from "../../src/core/messages.js";
-import { contextUse, estimateTokens, sessionStats } from "../../src/core/stats.js";
+import { sessionStats } from "../../src/core/stats.js";
+import { contextUse, estimateTokens } from "../../src/core/token-estimate.js";
 import type { SessionEntry } from "../../src/sessions/entries.js";
 import { assistant, user } from "./messages.js";
 
@@ -45,7 +46,9 @@ describe("sessionStats", () => {
       { type: "branch_summary", ...place, summary: "", fromId: "1", usage: usage(3, 3) },
       { type: "usage", ...place, kind: "title", usage: usage(4, 4) },
     ];
-    expect(sessionStats({ sessionFile: "/s.jsonl", sessionId: "id" }, entries, inContext, model)).toEqual({
+    expect(
+      sessionStats({ sessionFile: "/s.jsonl", sessionId: "id" }, entries, { messages: inContext, freshFrom: 0 }, model),
+    ).toEqual({
       sessionFile: "/s.jsonl",
       sessionId: "id",
       userMessages: 1,
@@ -60,16 +63,18 @@ describe("sessionStats", () => {
   });
 
   test("a session in memory, without a model, has neither file nor context use", () => {
-    expect(sessionStats({ sessionFile: undefined, sessionId: "id" }, [], [], null)).toEqual({
-      sessionId: "id",
-      userMessages: 0,
-      assistantMessages: 0,
-      toolCalls: 0,
-      toolResults: 0,
-      totalMessages: 0,
-      tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-      cost: 0,
-    });
+    expect(sessionStats({ sessionFile: undefined, sessionId: "id" }, [], { messages: [], freshFrom: 0 }, null)).toEqual(
+      {
+        sessionId: "id",
+        userMessages: 0,
+        assistantMessages: 0,
+        toolCalls: 0,
+        toolResults: 0,
+        totalMessages: 0,
+        tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+        cost: 0,
+      },
+    );
   });
 });
 
@@ -86,17 +91,18 @@ describe("contextUse", () => {
       111,
     ],
     [
-      "a report of an aborted answer does not count",
+      "an aborted answer counts neither as a report nor as text",
       [
         assistant("a", { usage: usage(50, 47) }),
         assistant("x".repeat(8), { stopReason: "aborted", usage: usage(1, 1) }),
       ],
-      102,
+      100,
     ],
-    ["unknown right after a compaction", [summary, user("kept")], null],
+    ["unknown right after a compaction", [summary, assistant("kept", { usage: usage(50, 47) })], null],
     ["known again with the first report after it", [summary, user("kept"), assistant("a", { usage: usage(5, 2) })], 10],
   ])("%s", (_, context, tokens) => {
-    expect(contextUse(context, model)).toEqual({
+    const freshFrom = context[0]?.role === "compactionSummary" ? 2 : 0;
+    expect(contextUse({ messages: context, freshFrom }, model)).toEqual({
       tokens,
       contextWindow: 1000,
       percent: tokens === null ? null : (tokens / 1000) * 100,
@@ -104,7 +110,7 @@ describe("contextUse", () => {
   });
 
   test("a model whose window is unknown has none", () => {
-    expect(contextUse([user("x")], { contextWindow: 0 } as Model)).toBeUndefined();
+    expect(contextUse({ messages: [user("x")], freshFrom: 0 }, { contextWindow: 0 } as Model)).toBeUndefined();
   });
 });
 

@@ -33,7 +33,7 @@ export interface LaneItem {
 }
 
 export interface LaneOptions {
-  /** Holds every command that is not immediate while it returns a promise (the reader is far behind). */
+  /** Holds every command that waits in line until its promise resolves (the reader is far behind). */
   hold: () => undefined | Promise<void>;
 }
 
@@ -99,22 +99,26 @@ export class CommandLane {
     if (this.#pumping) return;
     this.#pumping = true;
     for (let head = this.#waiting[0]; head; head = this.#waiting[0]) {
-      const wait = this.#blocked(head) ?? this.#options.hold() ?? head.ready?.();
-      if (wait) {
+      if (this.#mustWait(head)) await this.#change();
+      else {
+        // Asked for once: when the process ends nobody is held any more, however much is unsent.
+        const held = this.#options.hold();
+        if (held) await held;
+        const { ready } = head;
         head.ready = undefined;
-        await wait;
-        continue; // the head may have been cancelled meanwhile
+        if (ready) await ready();
+        // Meanwhile it may have been cancelled, or something may stand in its way.
+        if (this.#waiting[0] !== head || this.#mustWait(head)) continue;
+        this.#waiting.shift();
+        this.#start(head);
       }
-      this.#waiting.shift();
-      this.#start(head);
     }
     this.#pumping = false;
     this.#changed();
   }
 
-  #blocked({ name }: LaneItem): Promise<void> | undefined {
-    const mustWait = this.#changing || (this.#openTexts > 0 && !texts.has(name) && !onlookers.has(name));
-    return mustWait ? this.#change() : undefined;
+  #mustWait({ name }: LaneItem): boolean {
+    return this.#changing || (this.#openTexts > 0 && !texts.has(name) && !onlookers.has(name));
   }
 
   #start({ name, run }: LaneItem, cancelled = 0): void {

@@ -41,39 +41,50 @@ class RpcMode {
   async run(): Promise<number> {
     const io = this.#io;
     this.#runtime.subscribe((event) => io.write(toJsonEvent(event)));
-    const ended = new Promise<"eof" | "closed" | EndSignal>((resolve) => {
+    const gone = new Promise<"closed" | EndSignal>((resolve) => {
+      io.onClosed(() => resolve("closed"));
+      io.onSignal((signal) => {
+        // An interrupt during a run stops the run, as `abort` does; otherwise it ends the process.
+        if (signal === "SIGINT" && this.#runtime.session.isStreaming) this.#interrupt();
+        else resolve(signal);
+      });
+    });
+    const eof = new Promise<undefined>((resolve) => {
       const lines = new LineSplitter({ maxBytes: maxRecordBytes });
       const take = (line: SplitLine) => (line.oversized ? this.#refuseOversized() : this.#receive(line.text));
       io.onInput(
         (chunk) => lines.push(chunk).forEach(take),
         () => {
           lines.end().forEach(take);
-          resolve("eof");
+          resolve(undefined);
         },
       );
-      io.onClosed(() => resolve("closed"));
-      io.onSignal((signal) => {
-        // An interrupt during a run stops the run, as `abort` does; otherwise it ends the process.
-        if (signal === "SIGINT" && this.#runtime.session.isStreaming) void this.#runtime.session.abort();
-        else resolve(signal);
-      });
     });
-    const cause = await ended;
+    await Promise.race([eof, gone]);
     io.relax();
+    // An end of input is carried out in order, unless the reader goes or a signal comes meanwhile.
+    const cause = await Promise.race([gone, eof.then(() => this.#endOfInput())]);
+    if (cause === undefined) return 0;
     if (cause === "closed") {
       await this.#runtime.dispose();
-      return 0;
-    }
-    if (cause === "eof") {
-      await this.#lane.idle();
-      await this.#end();
-      await endOutput(io);
       return 0;
     }
     return endOnSignal(io, cause, async () => {
       await this.#end();
       await io.drained();
     });
+  }
+
+  async #endOfInput(): Promise<undefined> {
+    await this.#lane.idle();
+    await this.#end();
+    await endOutput(this.#io);
+  }
+
+  /** What `abort` does, without an answer. */
+  #interrupt(): void {
+    const run = async () => void (await this.#runtime.session.abort());
+    this.#lane.submit({ name: "abort", run, cancel: () => {} });
   }
 
   /** Ends what runs, in order: the run, the commands, and the answers they owe. */

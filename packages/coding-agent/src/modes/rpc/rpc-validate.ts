@@ -81,8 +81,10 @@ export function checkParams({ name, record }: ReceivedCommand): Record<string, u
     if (value === undefined || (value === null && !required.includes(key))) continue;
     params[key] = value;
   }
+  if (Object.keys(schemas).length === 0) return params;
   const checker = checkers.get(name);
-  if (!checker || checker.Check(params)) return params;
+  if (!checker) throw new Error(`Cannot check "${name}": its check is not prepared`);
+  if (checker.Check(params)) return params;
   throw invalidParams(schemas, params, checker);
 }
 
@@ -98,7 +100,9 @@ function invalidParams(schemas: Record<string, TSchema>, params: object, checker
   const error = errors.at(-1) ?? { instancePath: "", keyword: "", message: "does not fit", params: {} };
   const field = pathOf(error.instancePath);
   const allowed = literalsOf(schemas[field]);
-  const reason = allowed ? `must be one of ${allowed.join(", ")}` : error.message;
+  const { allowedValue } = error.params as { allowedValue?: unknown };
+  const constant = allowedValue === undefined ? undefined : `must be ${JSON.stringify(allowedValue)}`;
+  const reason = allowed ? `must be one of ${allowed.join(", ")}` : (constant ?? error.message);
   return new CommandError("invalid_params", `"${field}" ${reason}`, field);
 }
 
