@@ -60,10 +60,10 @@ class RpcMode {
         },
       );
     });
-    await Promise.race([eof, gone]);
+    const first = await Promise.race([eof, gone]);
     io.relax();
     // An end of input is carried out in order, unless the reader goes or a signal comes meanwhile.
-    const cause = await Promise.race([gone, eof.then(() => this.#endOfInput())]);
+    const cause = first ?? (await Promise.race([this.#endOfInput(), gone]));
     if (cause === undefined) return 0;
     if (cause === "closed") {
       await this.#runtime.dispose();
