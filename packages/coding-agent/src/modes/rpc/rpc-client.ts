@@ -66,6 +66,8 @@ export class RpcClient {
   #exited: Promise<void> | undefined;
   #stderr = "";
   #serial = 0;
+  /** The last run settled while nobody waited for it: its end may have come together with the answer to its prompt. */
+  #settledUnseen = false;
 
   constructor(options: RpcClientOptions = {}) {
     this.#options = options;
@@ -82,6 +84,7 @@ export class RpcClient {
       stdio: ["pipe", "pipe", "pipe"],
     });
     this.#child = child;
+    this.#settledUnseen = false;
     this.#stderr = "";
     child.stdin?.on("error", () => {}); // told by the exit
     child.stderr?.setEncoding("utf8").on("data", (text: string) => {
@@ -139,8 +142,12 @@ export class RpcClient {
     this.#send({ ...answer, type: "extension_ui_response" });
   }
 
-  /** Resolves at the next `agent_settled`. Call it while a run is under way. */
+  /** Resolves at the next `agent_settled`, or at once when the last run settled and nobody has waited for it. */
   waitForIdle(timeoutMs?: number): Promise<void> {
+    if (this.#settledUnseen) {
+      this.#settledUnseen = false;
+      return Promise.resolve();
+    }
     return this.#collect(timeoutMs).then(() => {});
   }
 
@@ -168,7 +175,7 @@ export class RpcClient {
   abort = () => this.call("abort", {});
   newSession = (parentSession?: string) => this.call("new_session", parentSession ? { parentSession } : {});
   getState = () => this.call("get_state", {});
-  getMessages = () => this.call("get_messages", {}).then(({ messages }) => messages);
+  getMessages = (limit?: number) => this.call("get_messages", limit ? { limit } : {}).then(({ messages }) => messages);
   setModel = (provider: string, modelId: string) => this.call("set_model", { provider, modelId });
   cycleModel = () => this.call("cycle_model", {});
   getAvailableModels = () => this.call("get_available_models", {}).then(({ models }) => models);
@@ -190,10 +197,17 @@ export class RpcClient {
   fork = (entryId: string) => this.call("fork", { entryId });
   clone = () => this.call("clone", {});
   getForkMessages = () => this.call("get_fork_messages", {}).then(({ messages }) => messages);
-  getEntries = (since?: string) => this.call("get_entries", since ? { since } : {});
+  getEntries = (since?: string, range: { before?: string; limit?: number } = {}) =>
+    this.call("get_entries", { ...(since && { since }), ...range });
   getTree = () => this.call("get_tree", {});
   getLastAssistantText = () => this.call("get_last_assistant_text", {}).then(({ text }) => text);
   setSessionName = (name: string) => this.call("set_session_name", { name });
+  listSessions = (request: RpcParams<"list_sessions"> = {}) => this.call("list_sessions", request);
+  renameSession = (sessionPath: string, name: string) => this.call("rename_session", { sessionPath, name });
+  deleteSession = (sessionPath: string) => this.call("delete_session", { sessionPath });
+  setLabel = (entryId: string, label?: string) => this.call("set_label", { entryId, ...(label && { label }) });
+  navigateTree = (entryId: string, options: Omit<RpcParams<"navigate_tree">, "entryId"> = {}) =>
+    this.call("navigate_tree", { entryId, ...options });
   getCommands = () => this.call("get_commands", {}).then(({ commands }) => commands);
   getCapabilities = () => this.call("get_capabilities", {});
   getDiagnostics = () => this.call("get_diagnostics", {}).then(({ diagnostics }) => diagnostics);
@@ -201,6 +215,7 @@ export class RpcClient {
   /** The events up to and including the next `agent_settled`; those so far when `stop` aborts. */
   #collect(timeoutMs?: number, stop?: AbortSignal): Promise<RpcClientEvent[]> {
     return new Promise((resolve, reject) => {
+      if (!this.#child) return reject(new Error("Cannot wait: the process is not running"));
       const events: RpcClientEvent[] = [];
       let timer: NodeJS.Timeout | undefined;
       const end = () => {
@@ -238,6 +253,8 @@ export class RpcClient {
       return; // not a record of ours
     }
     if (record.type !== "response") {
+      if (record.type === "agent_start") this.#settledUnseen = false;
+      if (record.type === "agent_settled") this.#settledUnseen = this.#waits.size === 0;
       for (const listener of [...this.#listeners]) listener(record as RpcClientEvent);
       return;
     }
@@ -245,6 +262,8 @@ export class RpcClient {
     const pending = this.#pending.get(String(answer.id));
     if (!pending) return;
     this.#pending.delete(String(answer.id));
+    if (answer.success && (answer.data as { disposition?: unknown } | undefined)?.disposition === "started")
+      this.#settledUnseen = false;
     if (answer.success) pending.resolve(answer.data);
     else pending.reject(new RpcCommandError(answer));
   }
