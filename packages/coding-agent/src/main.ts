@@ -8,6 +8,7 @@ import { openChosenSession } from "./chosen-session.js";
 import { createRuntime, type SessionOptions } from "./core/create-session.js";
 import { noModelText } from "./core/models.js";
 import type { SessionRuntime } from "./core/session-runtime.js";
+import { StoredSessions } from "./core/stored-sessions.js";
 import { expandHome } from "./lib/agent-directory.js";
 import { processGroups } from "./lib/shell.js";
 import { type ModeName, modes } from "./modes/index.js";
@@ -46,6 +47,12 @@ async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
   // A session runs in its own directory, with what that directory brings along.
   const resources = store.getCwd() === startDirectory ? first : load(args, store.getCwd());
   const { models, settings } = resources;
+  const atHand = new Map([[store.getCwd(), resources]]);
+  const resourcesFor = (cwd: string) => {
+    const known = atHand.get(cwd) ?? load(args, cwd);
+    atHand.set(cwd, known);
+    return { models: known.models, settings: known.settings, env: known.shellEnvironment() };
+  };
   const resumed = store.getEntries().length > 0 ? store.buildSessionContext() : undefined;
   const choice = await chooseModel(models, modelArguments(args), settings, resumed);
   const apiKey = text(args, "api-key");
@@ -58,20 +65,28 @@ async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
     if (!name.trim()) throw new Error("Session name cannot be empty");
     store.appendSessionInfo(name.trim());
   }
-  const runtime = createRuntime(sessionOptions(args, io, resources), {
-    store,
-    model: choice.model,
-    thinkingLevel: choice.thinkingLevel,
-    scopedModels: choice.scoped,
-  });
+  const runtime = createRuntime(
+    { ...sessionOptions(args, io, resources), resourcesFor },
+    {
+      store,
+      model: choice.model,
+      thinkingLevel: choice.thinkingLevel,
+      scopedModels: choice.scoped,
+    },
+  );
   const diagnostics = () => [...resources.diagnostics(), ...storeDiagnostics(runtime), ...choice.warnings.map(warning)];
   for (const diagnostic of diagnostics()) io.log(`pi: ${describe(diagnostic)}`);
   const prompts = mode === "rpc" ? [] : await promptsOf(args, io, startDirectory);
   if (mode !== "rpc" && prompts.length > 0 && !choice.model) throw new Error(noModelText);
+  const stored = new StoredSessions({
+    agentDir: resources.agentDir,
+    sessionDir: resources.sessionDir,
+    openFile: () => runtime.session.store.getSessionFile(),
+  });
   process.on("exit", () => processGroups.endAll()); // whichever way it ends, nothing of ours stays behind
   return modes[mode](runtime, io, {
     prompts,
-    rpc: { diagnostics, commands: () => [], capabilities: () => capabilities(PI_VERSION) },
+    rpc: { stored, diagnostics, commands: () => [], capabilities: () => capabilities(PI_VERSION) },
   });
 }
 

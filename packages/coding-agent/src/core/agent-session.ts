@@ -6,6 +6,7 @@ import { stream } from "@earendil-works/pi-ai";
 import type { BashResult, QueueMode, RpcSessionState, SessionStats } from "../modes/rpc/rpc-types.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import { type BashRequest, UserShell } from "./bash.js";
+import { Branches, type Navigation } from "./branch.js";
 import { Conversation } from "./conversation.js";
 import { CommandError } from "./errors.js";
 import { EventLine, type EventListener } from "./event-line.js";
@@ -67,6 +68,7 @@ export class AgentSession {
   readonly #input: InputStage;
   readonly #runs: Runs;
   readonly #recovery: RunRecovery;
+  readonly #branches: Branches;
   readonly #shell: UserShell;
   /** Messages written to the store when they were accepted, so that `message_end` does not write them again. */
   readonly #stored = new WeakSet<AgentMessage>();
@@ -123,6 +125,12 @@ export class AgentSession {
       sleep: options.sleep,
       appendCompaction: ({ summary, firstKeptEntryId, tokensBefore, details, usage, fromHook }) =>
         this.store.appendCompaction(summary, firstKeptEntryId, tokensBefore, details, fromHook || undefined, usage),
+    });
+    this.#branches = new Branches({
+      store: this.store,
+      summarizer: this.#recovery.summarizer,
+      model: () => this.model,
+      reload: () => this.#conversation.reload(),
     });
     this.#runs = new Runs({
       ...this.#recovery.hooks,
@@ -253,7 +261,7 @@ export class AgentSession {
     this.#startAfterCompaction = false;
     // A compaction of a run ends with it.
     if (await this.#runs.abort()) return cancelled + 1;
-    return cancelled + (await this.#recovery.compactor.abort());
+    return cancelled + this.#branches.abort() + (await this.#recovery.compactor.abort());
   }
 
   /** Gives up the wait for another attempt. Returns how many waits there were. */
@@ -318,6 +326,24 @@ export class AgentSession {
     if (this.store.isWritten) await this.#acquire();
   }
 
+  /**
+   * Goes on from another entry; `summarize` keeps what was done on the branch that is left. Throws CommandError `busy`
+   * during a run, `not_found`, `no_model`, `provider_error`, `session_locked`.
+   */
+  async navigate(entryId: string, summarize = false, instructions?: string): Promise<Navigation> {
+    await this.acquireForChange();
+    if (this.isStreaming || this.#recovery.compactor.isRunning || this.#branches.isRunning)
+      throw new CommandError("busy", "The agent is busy. Abort it, or navigate when it has settled");
+    return this.#branches.navigate(entryId, summarize, instructions);
+  }
+
+  /** Bookmarks an entry; without a label the bookmark is cleared. Throws CommandError `not_found`, `session_locked`. */
+  async setLabel(entryId: string, label: string | undefined): Promise<void> {
+    if (!this.store.getEntry(entryId)) throw new CommandError("not_found", `Entry not found: ${entryId}`, "entryId");
+    await this.acquireForChange();
+    this.store.appendLabelChange(entryId, label);
+  }
+
   lastAssistantText(): string | null {
     for (let at = this.messages.length - 1; at >= 0; at -= 1) {
       const message = this.messages[at];
@@ -345,6 +371,7 @@ export class AgentSession {
     const input: TypedInput = { ...options, text, source: options.source ?? "interactive" };
     return this.#input.pass(input, async (message, refuseIfCancelled) => {
       if (message === "handled") return "handled";
+      if (this.#branches.isRunning) throw new CommandError("busy", "The session is moving to another entry");
       if (this.isStreaming || this.#recovery.compactor.isRunning) {
         const queue = queueDuringRun();
         if (!this.isStreaming) {

@@ -8,7 +8,7 @@ import type { QueueMode } from "../modes/rpc/rpc-types.js";
 import { loadContextFiles } from "../resources/context-files.js";
 import type { Settings } from "../resources/settings.js";
 import { buildSystemPrompt } from "../resources/system-prompt.js";
-import { SessionManager } from "../sessions/session-manager.js";
+import type { SessionManager } from "../sessions/session-manager.js";
 import { type AnyBuiltInTool, createTools } from "../tools/index.js";
 import { AgentSession, type ModelSource } from "./agent-session.js";
 import type { ScopedModel } from "./models.js";
@@ -21,6 +21,8 @@ export interface SessionOptions {
   agentDir: string;
   models: ModelSource;
   settings: Settings;
+  /** Models, settings and environment of another working directory, for sessions that run there. */
+  resourcesFor?: (cwd: string) => Pick<SessionOptions, "models" | "settings" | "env">;
   toolSelection?: ToolSelection;
   /** Tools beside the built-in ones; one with a built-in name replaces it. */
   customTools?: readonly AnyAgentTool[];
@@ -56,21 +58,37 @@ export interface SessionStart {
 export function createRuntime(options: SessionOptions, start: SessionStart): SessionRuntime {
   return new SessionRuntime({
     session: createSession(options, start),
-    newStore: (current, parentSession) => {
-      const cwd = current.getCwd();
-      if (!current.isPersisted()) return SessionManager.inMemory(cwd, { parentSession });
-      return SessionManager.create(cwd, current.getSessionDir(), { parentSession });
-    },
-    create: async (store, predecessor) =>
-      createSession(options, {
+    create: async (store, predecessor) => {
+      const inPlace = inDirectory(options, store.getCwd());
+      const { model, thinkingLevel, warnings } = carriedOn(inPlace.models, store, predecessor);
+      const session = createSession(inPlace, {
         store,
-        model: predecessor.model,
-        thinkingLevel: predecessor.models.wantedLevel,
+        model,
+        thinkingLevel,
         scopedModels: predecessor.models.scoped,
         queueModes: predecessor.queueModes(),
         automatic: predecessor.automatic(),
-      }),
+      });
+      return { session, warnings };
+    },
   });
+}
+
+/** A session runs in its own directory, with what that directory brings along. */
+function inDirectory(options: SessionOptions, cwd: string): SessionOptions {
+  return { ...options, ...options.resourcesFor?.(cwd) };
+}
+
+/** A session goes on with its own model and level; without any, or when the model is gone, with its predecessor's. */
+function carriedOn(models: ModelSource, store: SessionManager, predecessor: AgentSession) {
+  const { model: own, thinkingLevel } = store.buildSessionContext();
+  const found = own && models.find(own.provider, own.modelId);
+  const usable = found && models.hasCredentials(found) ? found : undefined;
+  const model = usable ?? predecessor.model;
+  const instead = model ? `"${model.provider}/${model.id}" is used instead` : "no model is chosen";
+  const warnings =
+    own && !usable ? [`The session's model "${own.provider}/${own.modelId}" cannot be used; ${instead}`] : [];
+  return { model, thinkingLevel: thinkingLevel ?? predecessor.models.wantedLevel, warnings };
 }
 
 function createSession(options: SessionOptions, start: SessionStart): AgentSession {

@@ -5,6 +5,7 @@ import type { UserMessage } from "@earendil-works/pi-ai";
 import type { QueueMode } from "../modes/rpc/rpc-types.js";
 import type { Emit } from "./event-line.js";
 import type { AgentMessage } from "./messages.js";
+import { userText } from "./user-text.js";
 
 export type QueueName = "steering" | "followUp";
 
@@ -47,7 +48,7 @@ export class Queues {
   }
 
   async add(name: QueueName, message: UserMessage): Promise<void> {
-    this.#waiting[name].push({ text: textOf(message), message });
+    this.#waiting[name].push({ text: userText(message), message });
     await this.announce();
   }
 
@@ -89,12 +90,4 @@ export class Queues {
       },
     };
   }
-}
-
-function textOf({ content }: UserMessage): string {
-  if (typeof content === "string") return content;
-  return content
-    .filter((block) => block.type === "text")
-    .map((block) => block.text)
-    .join("");
 }

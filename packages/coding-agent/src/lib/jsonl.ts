@@ -1,5 +1,7 @@
 // Frames records as JSON lines: bytes are split at LF and nowhere else, values become one line each.
 
+import { stringifyDeep } from "./deep-json.js";
+
 /** Bytes of one record above which it is reported as oversized instead of kept: 128 MB. */
 export const defaultMaxRecordBytes = 128 * 1024 * 1024;
 
@@ -105,9 +107,19 @@ export class LineSplitter {
  * JSON.stringify escapes lone surrogates itself, so the line is always valid UTF-8. Throws for a value JSON has no form for.
  */
 export function encodeRecord(value: unknown): string {
-  const text = JSON.stringify(value);
+  const text = stringify(value);
   if (text === undefined) throw new TypeError(`Cannot encode a value of type ${typeof value} as JSON`);
   // Two searches cost next to nothing on a line without them, a regular expression does not.
   if (!text.includes("\u2028") && !text.includes("\u2029")) return `${text}\n`;
   return `${text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")}\n`;
+}
+
+function stringify(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    // Too deep for the stack; anything else (a cycle, a bigint) is the caller's mistake.
+    if (error instanceof RangeError) return stringifyDeep(value);
+    throw error;
+  }
 }

@@ -23,6 +23,13 @@ export interface NewSessionOptions {
   file?: string;
 }
 
+/** Where a fork goes; by default to the working directory and the session directory of its source. */
+export interface ForkOptions {
+  cwd?: string;
+  sessionDir?: string;
+  id?: string;
+}
+
 /**
  * One session. Appending methods return the new entry's id and are synchronous: the entry is in the file when they
  * return (in a new session from the first message on). They throw `SessionLockedError`, changing nothing, while another
@@ -66,6 +73,25 @@ export class SessionManager {
     const manager = new SessionManager({ header: reader.header, directory, reader, exists: true });
     manager.#load(entries);
     return manager;
+  }
+
+  /**
+   * A new session that begins with a copy of a branch of `source`: everything up to `leafId`, ids included, and the labels
+   * of what was copied. It is written with its first message, or by `flush`. In memory when the source is.
+   */
+  static forkFrom(source: SessionManager, leafId: string | null, options: ForkOptions = {}): SessionManager {
+    const cwd = options.cwd ?? source.getCwd();
+    const facts = { ...(options.id !== undefined && { id: options.id }), parentSession: source.getSessionFile() };
+    const fork = source.isPersisted()
+      ? SessionManager.create(cwd, options.sessionDir ?? source.getSessionDir(), facts)
+      : SessionManager.inMemory(cwd, facts);
+    const branch = leafId === null ? [] : source.getBranch(leafId);
+    fork.#load(branch);
+    for (const { id } of branch) {
+      const label = source.getLabel(id);
+      if (label !== fork.getLabel(id)) fork.appendLabelChange(id, label);
+    }
+    return fork;
   }
 
   /** The session of `cwd` that was written last, or a new one. */

@@ -2,7 +2,6 @@ import { hold } from "@earendil-works/pi-ai/testing";
 import { describe, expect, test } from "vitest";
 import type { AgentSessionEvent } from "../../src/core/events.js";
 import { SessionRuntime, type SessionRuntimeOptions } from "../../src/core/session-runtime.js";
-import { SessionManager } from "../../src/sessions/session-manager.js";
 import { textOf } from "./messages.js";
 import { sessionBench, testModel } from "./session.js";
 
@@ -11,8 +10,7 @@ function runtimeBench(options: Partial<SessionRuntimeOptions> = {}) {
   const first = sessionBench({}, scripted).session;
   const runtime = new SessionRuntime({
     session: first,
-    newStore: (_, parentSession) => SessionManager.inMemory("/", { parentSession }),
-    create: async (store) => sessionBench({ store }, scripted).session,
+    create: async (store) => ({ session: sessionBench({ store }, scripted).session, warnings: [] }),
     ...options,
   });
   const events: AgentSessionEvent[] = [];
@@ -55,17 +53,13 @@ describe("SessionRuntime", () => {
     expect(runtime.session.state().pendingMessageCount).toBe(0);
   });
 
-  test("a store that cannot be made leaves the session as it is, its run going on", async () => {
-    const { runtime, first, scripted } = runtimeBench({
-      newStore: () => {
-        throw new Error("No room");
-      },
-    });
+  test("a session that cannot be opened leaves the old one as it is, its run going on", async () => {
+    const { runtime, first, scripted } = runtimeBench();
     const pause = hold();
     scripted.reply(pause, "Hello");
     await first.prompt("hi");
     await pause.reached;
-    await expect(runtime.newSession()).rejects.toThrow("No room");
+    await expect(runtime.switchSession("/no/such.jsonl")).rejects.toMatchObject({ code: "not_found" });
     expect([runtime.session, first.isStreaming]).toEqual([first, true]);
     pause.release();
     await first.waitForIdle();

@@ -3,6 +3,7 @@
 import { ScriptedModel } from "@earendil-works/pi-ai/testing";
 import { createRuntime } from "../../src/core/create-session.js";
 import type { SessionRuntime } from "../../src/core/session-runtime.js";
+import { StoredSessions } from "../../src/core/stored-sessions.js";
 import { encodeRecord } from "../../src/lib/jsonl.js";
 import type { EndSignal, ModeIo } from "../../src/modes/io.js";
 import { capabilities } from "../../src/modes/rpc/capabilities.js";
@@ -128,7 +129,9 @@ export async function startInProcessRpc(options: InProcessOptions = {}): Promise
       scopedModels: choice.scoped,
     },
   );
+  const openFile = () => runtime.session.store.getSessionFile();
   const ended = runRpcMode(runtime, io, {
+    stored: new StoredSessions({ agentDir, sessionDir: `${agentDir}/sessions`, openFile }),
     diagnostics: () => resources.diagnostics(),
     commands: () => [],
     capabilities: () => capabilities("0.0.0"),

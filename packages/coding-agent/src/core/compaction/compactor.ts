@@ -4,9 +4,9 @@ import { type AssistantMessage, addUsage, type ErrorInfo, type Model, type Usage
 import { CommandError } from "../errors.js";
 import type { Emit } from "../event-line.js";
 import type { CompactionReason, CompactionResult } from "../events.js";
+import { collectFiles, type FileLists, fileListsText } from "../summarize/file-lists.js";
 import { type Summary, SummaryError, type SummaryJob } from "../summarize/summarize.js";
 import { contextTokens, estimateTokens, type MeasuredContext } from "../token-estimate.js";
-import { collectFiles, type FileLists, fileListsText } from "./file-lists.js";
 import { type CompactionPlan, type ContextItem, planCompaction } from "./plan.js";
 
 /** Token numbers of `compaction.*` for one model. */

@@ -1,12 +1,16 @@
 // One handler a command; the compiler asks for each of them.
 
+import { resolve } from "node:path";
+import type { AgentSession } from "../../core/agent-session.js";
 import { CommandError } from "../../core/errors.js";
 import type { SessionRuntime } from "../../core/session-runtime.js";
+import type { StoredSessions } from "../../core/stored-sessions.js";
 import type { Capabilities, Diagnostic, RpcCommandName, RpcData, RpcParams, SlashCommand } from "./rpc-types.js";
 
 /** What handlers work on. `session` is the current one; a handler that replaces it goes through `runtime`. */
 export interface RpcContext {
   runtime: SessionRuntime;
+  stored: StoredSessions;
   diagnostics: () => Diagnostic[];
   capabilities: () => Capabilities;
   commands: () => SlashCommand[];
@@ -52,7 +56,9 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
     const accepting = (state.accepting ?? 0) + waitingTexts();
     return accepting > 0 ? { ...state, isStreaming: true, accepting } : state;
   },
-  get_messages: ({ runtime }) => ({ messages: [...runtime.session.messages] }),
+  get_messages: ({ runtime }, { limit }) => ({
+    messages: limit === undefined ? [...runtime.session.messages] : runtime.session.messages.slice(-limit),
+  }),
   set_model: async ({ runtime }, { provider, modelId }) => {
     await runtime.session.acquireForChange();
     return runtime.session.models.set(provider, modelId);
@@ -82,18 +88,49 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
   abort_bash: ({ runtime }, _, { cancelled }) => ({ stopped: cancelled + runtime.session.abortBash() }),
   get_session_stats: ({ runtime }) => runtime.session.stats(),
   export_html: notSupported,
-  switch_session: notSupported,
-  fork: notSupported,
-  clone: notSupported,
-  get_fork_messages: notSupported,
-  get_entries: notSupported,
-  get_tree: notSupported,
+  switch_session: ({ runtime }, { sessionPath }) => runtime.switchSession(sessionPath),
+  fork: ({ runtime }, { entryId }) => runtime.fork(entryId),
+  clone: ({ runtime }) => runtime.clone(),
+  get_fork_messages: ({ runtime }) => ({ messages: runtime.forkMessages() }),
+  get_entries: ({ runtime }, range) => entriesOf(runtime.session.store, range),
+  get_tree: ({ runtime }) => ({ tree: runtime.session.store.getTree(), leafId: runtime.session.store.getLeafId() }),
+  list_sessions: ({ stored }, request) => stored.list(request),
+  rename_session: async ({ runtime, stored }, { sessionPath, name }) => {
+    if (!name.trim()) throw new CommandError("invalid_params", "Session name cannot be empty", "name");
+    if (resolve(sessionPath) === runtime.session.store.getSessionFile()) await runtime.session.setName(name);
+    else await stored.rename(sessionPath, name.trim());
+    return undefined;
+  },
+  delete_session: async ({ stored }, { sessionPath }) => ({ trashPath: await stored.delete(sessionPath) }),
+  set_label: ({ runtime }, { entryId, label }) => runtime.session.setLabel(entryId, label).then(() => undefined),
+  navigate_tree: ({ runtime }, { entryId, summarize, customInstructions }) =>
+    runtime.session.navigate(entryId, summarize, customInstructions),
   get_last_assistant_text: ({ runtime }) => ({ text: runtime.session.lastAssistantText() }),
   set_session_name: ({ runtime }, { name }) => runtime.session.setName(name).then(() => undefined),
   get_commands: ({ commands }) => ({ commands: commands() }),
   get_capabilities: ({ capabilities }) => capabilities(),
   get_diagnostics: ({ diagnostics }) => ({ diagnostics: diagnostics() }),
 };
+
+/** A part of the entries in append order. Throws CommandError `not_found` for a cursor that is no entry. */
+function entriesOf(
+  store: AgentSession["store"],
+  { since, before, limit }: RpcParams<"get_entries">,
+): RpcData<"get_entries"> {
+  const all = store.getEntries();
+  const place = (id: string) => {
+    // Cursors are near the end as a rule.
+    const at = store.getEntry(id) ? all.findLastIndex((entry) => entry.id === id) : -1;
+    if (at < 0) throw new CommandError("not_found", `Entry not found: ${id}`, since === id ? "since" : "before");
+    return at;
+  };
+  const from = since === undefined ? 0 : place(since) + 1;
+  const to = before === undefined ? all.length : place(before);
+  const range = all.slice(from, Math.max(from, to));
+  // What is next to the cursor counts: the first ones after it, else the last ones.
+  const entries = limit === undefined ? range : since === undefined ? range.slice(-limit) : range.slice(0, limit);
+  return { entries, leafId: store.getLeafId() };
+}
 
 /** Commands that do something, for `get_capabilities`. */
 export function supportedCommands(): RpcCommandName[] {

@@ -23,6 +23,7 @@ const QueueMode = Type.Union([Type.Literal("all"), Type.Literal("one-at-a-time")
 export type QueueMode = Static<typeof QueueMode>;
 const Stopped = Type.Object({ stopped: Type.Number() });
 const Texts = Type.Array(Type.String());
+const Count = Type.Optional(Type.Integer({ minimum: 1 }));
 
 /** What became of a text: it started a run, waits in a queue, or was handled (an extension command or hook). */
 export const Disposition = Type.Object(
@@ -33,8 +34,31 @@ export const Disposition = Type.Object(
 /** Texts of both queues. */
 export const QueuedTexts = Type.Object({ steering: Texts, followUp: Texts }, { title: "QueuedTexts" });
 
-/** Answer of a command that replaced the session; `dropped` names queued texts that went with the old one. */
-const Replaced = Type.Object({ cancelled: Type.Boolean(), dropped: Type.Optional(QueuedTexts) });
+/**
+ * Answer of a command that replaced the session. `dropped` names queued texts that went with the old one, `warnings` what
+ * is not as it was (the session's model is gone).
+ */
+const Replaced = Type.Object(
+  { cancelled: Type.Boolean(), dropped: Type.Optional(QueuedTexts), warnings: Type.Optional(Texts) },
+  { title: "Replaced" },
+);
+
+/** A stored session. Times are ISO 8601; `name` is absent when none is set, `firstMessage` empty without one. */
+export const SessionSummary = Type.Object(
+  {
+    path: Type.String(),
+    id: Type.String(),
+    cwd: Type.String(),
+    name: Type.Optional(Type.String()),
+    firstMessage: Type.String(),
+    created: Type.String(),
+    modified: Type.String(),
+    messageCount: Type.Number(),
+    parentSession: Type.Optional(Type.String()),
+  },
+  { title: "SessionSummary" },
+);
+export type SessionSummary = Static<typeof SessionSummary>;
 
 /** `sessionName` is absent when none is set, `sessionFile` when the session is not saved. */
 export const RpcSessionState = Type.Object(
@@ -216,8 +240,8 @@ export const rpcCommands = {
   }),
   get_state: command({ does: "What the session is and does now.", params: {}, data: RpcSessionState }),
   get_messages: command({
-    does: "The conversation as the model sees it.",
-    params: {},
+    does: "The conversation as the model sees it, or its last `limit` messages.",
+    params: { limit: Count },
     data: Type.Object({ messages: Type.Array(AgentMessage) }),
   }),
   set_model: command({
@@ -303,7 +327,12 @@ export const rpcCommands = {
   fork: command({
     does: "Continue from before an earlier user message in a new session; gives back that message's text.",
     params: { entryId: Type.String() },
-    data: Type.Object({ text: Type.String(), cancelled: Type.Boolean(), dropped: Type.Optional(QueuedTexts) }),
+    data: Type.Object({
+      text: Type.String(),
+      cancelled: Type.Boolean(),
+      dropped: Type.Optional(QueuedTexts),
+      warnings: Type.Optional(Texts),
+    }),
   }),
   clone: command({ does: "Copy the active branch into a new session and continue there.", params: {}, data: Replaced }),
   get_fork_messages: command({
@@ -312,8 +341,8 @@ export const rpcCommands = {
     data: Type.Object({ messages: Type.Array(Type.Object({ entryId: Type.String(), text: Type.String() })) }),
   }),
   get_entries: command({
-    does: "All session entries in append order, or those after `since`.",
-    params: { since: Type.Optional(Type.String()) },
+    does: "Session entries in append order: all, those after `since`, or those before `before`; `limit` keeps the ones next to it.",
+    params: { since: Type.Optional(Type.String()), before: Type.Optional(Type.String()), limit: Count },
     data: Type.Object({
       entries: Type.Array(SessionEntry),
       leafId: Type.Union([Type.String(), Type.Null()]),
@@ -336,6 +365,39 @@ export const rpcCommands = {
     does: "Give the session a display name.",
     params: { name: Type.String() },
     data: null,
+  }),
+  list_sessions: command({
+    does: "Stored sessions, the latest first: of one working directory, or of all; `cursor` continues an earlier answer.",
+    params: { cwd: Type.Optional(Type.String()), cursor: Type.Optional(Type.String()), limit: Count },
+    data: Type.Object({ sessions: Type.Array(SessionSummary), nextCursor: Type.Optional(Type.String()) }),
+  }),
+  rename_session: command({
+    does: "Give a stored session a display name.",
+    params: { sessionPath: Type.String(), name: Type.String() },
+    data: null,
+  }),
+  delete_session: command({
+    does: "Move a stored session to the trash folder of the agent directory; never the open one.",
+    params: { sessionPath: Type.String() },
+    data: Type.Object({ trashPath: Type.String() }),
+  }),
+  set_label: command({
+    does: "Set a bookmark on an entry; without `label` it is cleared.",
+    params: { entryId: Type.String(), label: Type.Optional(Type.String()) },
+    data: null,
+  }),
+  navigate_tree: command({
+    does: "Go on from another entry of the session; `summarize` keeps what was done on the branch that is left.",
+    params: {
+      entryId: Type.String(),
+      summarize: Type.Optional(Type.Boolean()),
+      customInstructions: Type.Optional(Type.String()),
+    },
+    data: Type.Object({
+      cancelled: Type.Boolean(),
+      leafId: Type.Union([Type.String(), Type.Null()]),
+      summary: Type.Optional(Type.String()),
+    }),
   }),
   get_commands: command({
     does: "What can be called with a slash in a prompt.",

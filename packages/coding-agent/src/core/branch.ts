@@ -1,0 +1,107 @@
+// Moving in the tree: the leaf goes to another entry, and what was done on the branch that is left can be kept as a summary.
+
+import type { Model } from "@earendil-works/pi-ai";
+import type { SessionEntry } from "../sessions/entries.js";
+import type { SessionManager } from "../sessions/session-manager.js";
+import { CommandError } from "./errors.js";
+import type { AgentMessage } from "./messages.js";
+import { collectFiles, fileListsText } from "./summarize/file-lists.js";
+import type { Summarizer } from "./summarize/summarize.js";
+
+export interface BranchesOptions {
+  store: SessionManager;
+  summarizer: Summarizer;
+  model: () => Model | null;
+  /** Makes the context anew after the leaf has moved. */
+  reload: () => void;
+}
+
+export interface Navigation {
+  cancelled: boolean;
+  leafId: string | null;
+  summary?: string;
+}
+
+/** Goes on from other entries of the session. Nothing that is left is lost: it stays a branch of the tree. */
+export class Branches {
+  readonly #options: BranchesOptions;
+  #running: AbortController | undefined;
+
+  constructor(options: BranchesOptions) {
+    this.#options = options;
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** Gives up the summary under way; the leaf stays where it is. Returns how many there were. */
+  abort(): number {
+    if (!this.#running) return 0;
+    this.#running.abort();
+    return 1;
+  }
+
+  /** Throws CommandError `not_found`, `no_model`, and `provider_error` when there is no summary; the leaf stays then. */
+  async navigate(entryId: string, summarize: boolean, instructions: string | undefined): Promise<Navigation> {
+    const { store, reload } = this.#options;
+    if (!store.getEntry(entryId)) throw new CommandError("not_found", `Entry not found: ${entryId}`, "entryId");
+    const left = summarize ? messagesLeft(store, entryId) : [];
+    if (left.length === 0) {
+      store.branch(entryId);
+      reload();
+      return { cancelled: false, leafId: entryId };
+    }
+    const made = await this.#summarize(left, instructions);
+    if (!made) return { cancelled: true, leafId: store.getLeafId() };
+    const { text, details, usage } = made;
+    const leafId = store.branchWithSummary(entryId, text, details, undefined, usage);
+    reload();
+    return { cancelled: false, leafId, summary: text };
+  }
+
+  async #summarize(messages: readonly AgentMessage[], instructions: string | undefined) {
+    const model = this.#options.model();
+    if (!model) throw new CommandError("no_model", "No model selected. A summary needs one");
+    const abort = new AbortController();
+    this.#running = abort;
+    try {
+      const { text, usage } = await this.#options.summarizer.summarize({
+        kind: "branch",
+        source: "branchSummary",
+        model,
+        messages,
+        instructions,
+        signal: abort.signal,
+      });
+      const details = collectFiles(messages);
+      return { text: `${text}${fileListsText(details)}`, details, usage };
+    } catch (error) {
+      if (abort.signal.aborted) return undefined;
+      throw new CommandError("provider_error", error instanceof Error ? error.message : String(error));
+    } finally {
+      this.#running = undefined;
+    }
+  }
+}
+
+/** Messages between the leaf and the deepest entry it has in common with the target's branch. */
+function messagesLeft(store: SessionManager, targetId: string): AgentMessage[] {
+  const kept = new Set(store.getBranch(targetId).map(({ id }) => id));
+  return store
+    .getBranch()
+    .filter(({ id }) => !kept.has(id))
+    .flatMap((entry) => messageOf(entry) ?? []);
+}
+
+function messageOf(entry: SessionEntry): AgentMessage | undefined {
+  const timestamp = Date.parse(entry.timestamp) || 0;
+  if (entry.type === "message") return entry.message;
+  if (entry.type === "branch_summary")
+    return { role: "branchSummary", summary: entry.summary, fromId: entry.fromId, timestamp };
+  if (entry.type === "compaction")
+    return { role: "compactionSummary", summary: entry.summary, tokensBefore: entry.tokensBefore, timestamp };
+  if (entry.type !== "custom_message") return undefined;
+  const { customType, content, display } = entry;
+  return { role: "custom", customType, content, display, timestamp };
+}

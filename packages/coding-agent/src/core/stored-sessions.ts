@@ -1,0 +1,112 @@
+// The sessions on disk: list them by pages, rename one, move one to the trash.
+
+import { mkdirSync, renameSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+import type { SessionSummary } from "../modes/rpc/rpc-types.js";
+import { SessionFileError } from "../sessions/session-error.js";
+import type { SessionInfo } from "../sessions/session-list.js";
+import { SessionManager } from "../sessions/session-manager.js";
+import { CommandError } from "./errors.js";
+
+export interface StoredSessionsOptions {
+  agentDir: string;
+  /** The directory sessions were asked to be in; absent for the usual one. */
+  sessionDir: string | undefined;
+  /** The file of the session in use. */
+  openFile: () => string | undefined;
+}
+
+/** Sessions of one page when the caller names no limit. */
+const pageSize = 50;
+
+export class StoredSessions {
+  readonly #options: StoredSessionsOptions;
+
+  constructor(options: StoredSessionsOptions) {
+    this.#options = options;
+  }
+
+  /** Latest first. The cursor is the path of the last session of the page before; one that is gone is `not_found`. */
+  async list(request: {
+    cwd?: string | undefined;
+    cursor?: string | undefined;
+    limit?: number | undefined;
+  }): Promise<{ sessions: SessionSummary[]; nextCursor?: string }> {
+    const { cwd, cursor, limit = pageSize } = request;
+    const { sessionDir } = this.#options;
+    const all =
+      cwd === undefined ? await SessionManager.listAll(sessionDir) : await SessionManager.list(cwd, sessionDir);
+    let from = 0;
+    if (cursor !== undefined) {
+      from = all.findIndex(({ path }) => path === cursor) + 1;
+      if (from === 0) throw new CommandError("not_found", `Session not found: ${cursor}`, "cursor");
+    }
+    const page = all.slice(from, from + limit);
+    const last = page.at(-1);
+    const hasMore = from + page.length < all.length;
+    return { sessions: page.map(summaryOf), ...(hasMore && last && { nextCursor: last.path }) };
+  }
+
+  /** Throws CommandError as `openStore` does, and `session_locked`. */
+  async rename(path: string, name: string): Promise<void> {
+    const store = openStore(path);
+    try {
+      await store.acquire();
+      store.appendSessionInfo(name, { flush: true });
+    } catch (error) {
+      throw new CommandError("session_locked", error instanceof Error ? error.message : String(error));
+    } finally {
+      store.release();
+    }
+  }
+
+  /** Returns where the file is now. Throws CommandError `busy` for the open session, `not_found`, `io_error`. */
+  async delete(path: string): Promise<string> {
+    const file = resolve(path);
+    const { agentDir, openFile } = this.#options;
+    if (file === openFile()) throw new CommandError("busy", "The open session cannot be deleted");
+    openStore(file); // only a session is moved
+    const trash = join(agentDir, "trash");
+    const target = join(trash, `${Date.now()}_${basename(file)}`);
+    try {
+      mkdirSync(trash, { recursive: true, mode: 0o700 });
+      renameSync(file, target);
+    } catch (error) {
+      throw new CommandError("io_error", `Cannot delete session "${file}": ${(error as Error).message}`);
+    }
+    return target;
+  }
+}
+
+const codes = {
+  missing: "not_found",
+  unreadable: "io_error",
+  not_a_session: "invalid_params",
+  newer_version: "not_supported",
+  exists: "io_error",
+} as const;
+
+/** Opens a session file for a command. Throws CommandError with the code its fault stands for; nothing is changed. */
+export function openStore(path: string, sessionDir?: string): SessionManager {
+  try {
+    return SessionManager.open(path, { ...(sessionDir !== undefined && { sessionDir }) });
+  } catch (error) {
+    if (error instanceof SessionFileError) throw new CommandError(codes[error.kind], error.message);
+    throw error;
+  }
+}
+
+function summaryOf(info: SessionInfo): SessionSummary {
+  const { path, id, cwd, name, created, modified, messageCount, firstMessage, parentSessionPath } = info;
+  return {
+    path,
+    id,
+    cwd,
+    ...(name !== undefined && { name }),
+    firstMessage: messageCount > 0 ? firstMessage : "",
+    created: created.toISOString(),
+    modified: modified.toISOString(),
+    messageCount,
+    ...(parentSessionPath !== undefined && { parentSession: parentSessionPath }),
+  };
+}
