@@ -32,8 +32,8 @@ export const flags = {
   "session-dir": { value: "dir", does: "Where sessions are stored and looked for" },
   "no-session": { does: "Keep the session in memory only" },
   name: { short: "n", value: "name", does: "Display name of the session" },
-  resume: { short: "r", planned: true },
-  fork: { value: "path|id", planned: true },
+  resume: { short: "r", does: "Choose a session of this directory from a list" },
+  fork: { value: "path|id", does: "Copy a session into a new one of this directory" },
   export: { value: "file", planned: true },
   tools: {
     short: "t",
@@ -106,7 +106,7 @@ export function parseCommandLine(argv: readonly string[]): ParsedArgs {
       else parsed.messages.push(token.value);
       takesOptional = undefined;
     } else {
-      takesOptional = takeOption(parsed, token);
+      takesOptional = takeOption(parsed, token, args[token.index] as string);
     }
   }
   check(parsed);
@@ -115,11 +115,15 @@ export function parseCommandLine(argv: readonly string[]): ParsedArgs {
 
 function takeOption(
   { values, lists, errors }: ParsedArgs,
-  { name, rawName, value }: { name: string; rawName: string; value: string | undefined },
+  { name, rawName, value }: { name: string; rawName: string; value?: string | undefined },
+  arg: string,
 ): FlagName | undefined {
-  const flag = Object.hasOwn(table, name) ? table[name] : undefined;
-  if (!flag) errors.push(`Unknown option: ${rawName}`);
-  else if (flag.planned) errors.push(`${rawName} is not supported yet`);
+  const flag = ownFlag(name);
+  if (!flag) {
+    // A bundle of letters is one unknown option.
+    const unknown = `Unknown option: ${arg.startsWith("--") ? rawName : arg}`;
+    if (errors.at(-1) !== unknown) errors.push(unknown);
+  } else if (flag.planned) errors.push(`${rawName} is not supported yet`);
   else if (flag.value && !flag.optionalValue && value === undefined) errors.push(`${rawName} needs a value`);
   else if (!flag.value && value !== undefined) errors.push(`${rawName} takes no value`);
   else if (flag.repeatable) {
@@ -132,13 +136,29 @@ function takeOption(
   return undefined;
 }
 
-/** `-nt` → `--no-tools`: short forms of several letters would otherwise be read as bundles of one-letter options. */
+/**
+ * `-nt` → `--no-tools`: short forms of several letters would otherwise be read as bundles of one-letter options. The value
+ * of an option stays as it is.
+ */
 function expandShortForms(argv: readonly string[]): string[] {
   const long = new Map(
     Object.entries(table).flatMap(([name, { short }]) => (short ? [[`-${short}`, `--${name}`]] : [])),
   );
-  const end = argv.indexOf("--");
-  return argv.map((arg, at) => (end >= 0 && at >= end ? arg : (long.get(arg) ?? arg)));
+  const args: string[] = [];
+  let ended = false;
+  let isValue = false;
+  for (const given of argv) {
+    const arg = ended || isValue ? given : (long.get(given) ?? given);
+    ended ||= !isValue && arg === "--";
+    const flag = !ended && !isValue && arg.startsWith("--") ? ownFlag(arg.slice(2)) : undefined;
+    isValue = flag?.value !== undefined && !flag.optionalValue;
+    args.push(arg);
+  }
+  return args;
+}
+
+function ownFlag(name: string): Flag | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 const modes = ["text", "json", "rpc"];
@@ -149,12 +169,12 @@ function check({ values, files, errors }: ParsedArgs): void {
     errors.push(`Unknown mode "${mode}": use ${modes.join(", ")}`);
   if (mode === "rpc" && files.length > 0)
     errors.push("RPC mode takes no @file arguments; send images and texts in prompts");
-  if (values.provider && !values.model) errors.push("--provider needs --model");
-  const chosen = (["session", "session-id", "continue", "no-session"] as const).filter((name) => values[name]);
+  const chosen = (["fork", "session", "resume", "continue", "no-session"] as const).filter((name) => values[name]);
   const [first, second] = chosen;
-  const together = new Set(chosen);
-  if (first && second && !(together.size === 2 && together.has("session-id") && together.has("no-session")))
-    errors.push(`--${first} and --${second} cannot be combined`);
+  if (first && second) errors.push(`--${first} and --${second} cannot be combined`);
+  // The id names the new session of --fork and --no-session; the others open one that has an id.
+  else if (first && values["session-id"] && first !== "fork" && first !== "no-session")
+    errors.push(`--${first} and --session-id cannot be combined`);
 }
 
 /** The text of `--help`. */
