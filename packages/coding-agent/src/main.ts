@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { type ThinkingLevel, thinkingLevels } from "@earendil-works/pi-ai";
 import { helpText, type ParsedArgs, parseCommandLine } from "./args.js";
-import { openChosenSession } from "./chosen-session.js";
+import { openChosenSession, type Terminal } from "./chosen-session.js";
 import { createRuntime, type SessionOptions } from "./core/create-session.js";
 import { noModelText } from "./core/models.js";
 import type { SessionRuntime } from "./core/session-runtime.js";
@@ -43,7 +43,7 @@ async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
     const { listModels } = await import("./list-models.js");
     return say(io, listModels(first.models, args.values["list-models"]));
   }
-  const store = await openChosenSession(args, startDirectory, first.sessionDir);
+  const store = await openChosenSession(args, startDirectory, first.sessionDir, terminalOf(io));
   // A session runs in its own directory, with what that directory brings along.
   const resources = store.getCwd() === startDirectory ? first : load(args, store.getCwd());
   const { models, settings } = resources;
@@ -118,6 +118,23 @@ function isThinkingLevel(level: string): level is ThinkingLevel {
 
 function listOf(given: string): string[] {
   return given.split(",").map((entry) => entry.trim());
+}
+
+/** Questions go to stderr: stdout may be piped. */
+function terminalOf(io: ModeIo): Terminal | undefined {
+  if (!io.isTerminal.stdin) return undefined;
+  return {
+    say: (line) => io.log(line),
+    ask: async (question) => {
+      const { createInterface } = await import("node:readline/promises");
+      const lines = createInterface({ input: process.stdin, output: process.stderr });
+      try {
+        return await lines.question(question);
+      } finally {
+        lines.close();
+      }
+    },
+  };
 }
 
 function modeOf({ values }: ParsedArgs): ModeName {
