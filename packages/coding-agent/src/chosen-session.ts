@@ -16,7 +16,7 @@ export async function openChosenSession(
   { values }: ParsedArgs,
   cwd: string,
   sessionDir: string | undefined,
-  terminal: Terminal | undefined,
+  terminal?: Terminal,
 ): Promise<SessionManager> {
   const { session, "session-id": id } = values;
   if (typeof values.fork === "string") return forkSession(values.fork, cwd, sessionDir, id);
