@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parseCommandLine } from "../src/args.js";
-import { openChosenSession } from "../src/chosen-session.js";
+import { openChosenSession, type Terminal } from "../src/chosen-session.js";
 import { SessionManager } from "../src/sessions/session-manager.js";
 import { assistant, user } from "./core/messages.js";
 
@@ -22,7 +22,17 @@ function place() {
     return session;
   };
   const choose = (...argv: string[]) => openChosenSession(parseCommandLine(argv), cwd, sessionDir);
-  return { root, cwd, sessionDir, stored, choose };
+  /** `--resume` before a person who types `answer`; gives what was shown too. */
+  const resume = async (answer: string) => {
+    const shown: string[] = [];
+    const terminal: Terminal = {
+      say: (text) => void shown.push(text),
+      ask: async () => answer,
+    };
+    const session = await openChosenSession(parseCommandLine(["-r"]), cwd, sessionDir, terminal);
+    return { session, shown };
+  };
+  return { root, cwd, sessionDir, stored, choose, resume };
 }
 
 const texts = (session: SessionManager) => session.buildSessionContext().messages.length;
@@ -77,6 +87,50 @@ describe("openChosenSession", () => {
     const fresh = await choose("--session-id", "work");
     expect([fresh.getSessionId(), texts(fresh)]).toEqual(["work", 0]);
     await expect(choose("--session-id", "no/id")).rejects.toThrow(/no\/id/);
+  });
+
+  test("--fork: a copy that goes on in this directory, under a new id or the one given; the source stays", async () => {
+    const { choose, stored, root, cwd } = place();
+    const elsewhere = join(root, "elsewhere");
+    mkdirSync(elsewhere);
+    const source = stored(elsewhere, "source-1");
+    const path = source.getSessionFile() as string;
+    const before = readFileSync(path);
+    const fork = await choose("--fork", "source");
+    expect([fork.getCwd(), texts(fork), fork.getHeader().parentSession]).toEqual([cwd, 2, path]);
+    expect(fork.getSessionId()).not.toBe("source-1");
+    const named = await choose("--fork", path, "--session-id", "mine");
+    expect([named.getSessionId(), texts(named)]).toEqual(["mine", 2]);
+    fork.appendMessage(user("more"));
+    expect(readFileSync(path)).toEqual(before);
+    await expect(choose("--fork", "zzz")).rejects.toThrow('No session found whose id begins with "zzz"');
+    await expect(choose("--fork", "missing.jsonl")).rejects.toThrow(/^Cannot open session ".*missing\.jsonl": /);
+  });
+
+  test("--resume: the session with the number a person types", async () => {
+    const { resume, stored } = place();
+    const [one, two] = [stored(undefined, "one"), stored(undefined, "two")];
+    const first = await resume(" 1\n");
+    const second = await resume("2");
+    expect([first.session, second.session].map((session) => session.getSessionId()).sort()).toEqual(["one", "two"]);
+    expect(first.shown).toHaveLength(2);
+    for (const line of first.shown) expect(line).toMatch(/^ {2}[12] {2}\d{4}-\d\d-\d\dT\d\d:\d\d {2}2 messages {2}hi$/);
+    expect([one, two].map(texts)).toEqual([2, 2]);
+  });
+
+  test.each(["", "0", "3", "1.5", "x"])("--resume: %j is no session", async (answer) => {
+    const { resume, stored } = place();
+    stored(undefined, "one");
+    stored(undefined, "two");
+    await expect(resume(answer)).rejects.toThrow(new Error(`"${answer}" is not a number from 1 to 2`));
+  });
+
+  test("--resume needs sessions and a terminal", async () => {
+    const { resume, choose } = place();
+    await expect(resume("1")).rejects.toThrow(new Error("There is no session of this directory"));
+    await expect(choose("--resume")).rejects.toThrow(
+      new Error("--resume needs a terminal; use --session with a file or the beginning of an id"),
+    );
   });
 
   test("a session whose directory of work is gone is refused by name, its file untouched", async () => {

@@ -90,8 +90,8 @@ describe("a prompt", () => {
     scripted.reply("Hello");
     await session.prompt("hi");
     await session.waitForIdle();
-    const [{ context, options } = {}] = scripted.requests as { context?: object; options?: Record<string, unknown> }[];
-    const { signal, ...rest } = options ?? {};
+    const { context, options } = scripted.requests[0]!;
+    const { signal, ...rest } = options;
     expect(signal).toBeInstanceOf(AbortSignal);
     expect(rest).toEqual({
       apiKey: "key",

@@ -64,7 +64,7 @@ const write = guardStdout(process.stdout, process.stderr);
 ${blocks.join("\n")}
 `,
   );
-  ({ stdout, stderr } = await new Promise((resolve, reject) => {
+  ({ stdout, stderr } = await new Promise<{ stdout: string; stderr: string }>((resolve, reject) => {
     execFile(process.execPath, [program], (error, out, err) =>
       error ? reject(error) : resolve({ stdout: out, stderr: err }),
     );

@@ -10,6 +10,7 @@ const texts: ReadonlySet<RpcCommandName> = new Set(["prompt", "steer", "follow_u
 const changes: ReadonlySet<RpcCommandName> = new Set([
   ...(["new_session", "switch_session", "fork", "clone"] as const),
   ...(["set_model", "cycle_model", "set_thinking_level", "cycle_thinking_level", "set_session_name"] as const),
+  ...(["navigate_tree", "set_label", "rename_session", "delete_session"] as const),
 ]);
 /** What each of them stops, even when it has not been started. */
 const stoppedBy: ReadonlyMap<RpcCommandName, ReadonlySet<RpcCommandName>> = new Map([

@@ -251,6 +251,15 @@ describe("the methods", () => {
     get_tree: { method: "getTree", args: [], sent: {} },
     get_last_assistant_text: { method: "getLastAssistantText", args: [], sent: {} },
     set_session_name: { method: "setSessionName", args: ["n"], sent: { name: "n" } },
+    list_sessions: { method: "listSessions", args: [{ cwd: "/w", limit: 2 }], sent: { cwd: "/w", limit: 2 } },
+    rename_session: { method: "renameSession", args: ["/s", "n"], sent: { sessionPath: "/s", name: "n" } },
+    delete_session: { method: "deleteSession", args: ["/s"], sent: { sessionPath: "/s" } },
+    set_label: { method: "setLabel", args: ["e", "l"], sent: { entryId: "e", label: "l" } },
+    navigate_tree: {
+      method: "navigateTree",
+      args: ["e", { summarize: true }],
+      sent: { entryId: "e", summarize: true },
+    },
     get_commands: { method: "getCommands", args: [], sent: {} },
     get_capabilities: { method: "getCapabilities", args: [], sent: {} },
     get_diagnostics: { method: "getDiagnostics", args: [], sent: {} },
@@ -277,6 +286,7 @@ describe("the methods", () => {
       () => client.compact(),
       () => client.exportHtml(),
       () => client.getEntries(),
+      () => client.listSessions(),
     ]) {
       const { seen } = (await call()) as unknown as { seen: object };
       expect(Object.keys(seen).sort()).toEqual(["id", "type"]);

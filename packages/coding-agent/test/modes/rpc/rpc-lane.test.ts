@@ -78,6 +78,10 @@ describe("CommandLane", () => {
     "set_model",
     "set_thinking_level",
     "set_session_name",
+    "navigate_tree",
+    "set_label",
+    "rename_session",
+    "delete_session",
   ] as const)("everything behind %s waits until it is done", async (name) => {
     const bench = new LaneBench();
     for (const each of [name, "get_state", "prompt", "bash"] as const) bench.submit(each);

@@ -207,7 +207,7 @@ describe("checkParams", () => {
       expect(check(without)).toEqual(["invalid_params", key, `"${key}" is missing`]);
     }
     for (const key of Object.keys(schemas)) {
-      for (const wrong of [{}, 5, [[]]]) {
+      for (const wrong of [{}, [[]], (schemas[key] as SampleSchema).type === "integer" ? 1.5 : 5]) {
         const [code, field, message] = check({ ...whole, [key]: wrong }) as string[];
         expect([code, field?.replace(/\[.*/, "")]).toEqual(["invalid_params", key]);
         expect(message).toMatch(/^"[\w.[\]]+" (is missing|must )/);
