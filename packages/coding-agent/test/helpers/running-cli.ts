@@ -49,7 +49,8 @@ export class RunningCli implements RpcPeer {
   endSignal: NodeJS.Signals | null = null;
   stderr = "";
   #stdout: Buffer[] = [];
-  #rest = Buffer.alloc(0);
+  /** Pieces of a line whose end has not come. */
+  #rest: Buffer[] = [];
 
   constructor({ place, args = [], env, cwd, input, paused, isText, wrapper = [process.execPath] }: CliOptions) {
     const [command, ...before] = wrapper;
@@ -75,7 +76,7 @@ export class RunningCli implements RpcPeer {
       this.child.once("close", (code, signal) => {
         this.endSignal = signal;
         if (this.#rest.length > 0)
-          this.faults.push(`stdout ends without LF: ${this.#rest.toString("latin1").slice(0, 200)}`);
+          this.faults.push(`stdout ends without LF: ${Buffer.concat(this.#rest).toString("latin1").slice(0, 200)}`);
         this.records.end(signal ? `signal ${signal}` : `exit code ${code}`);
         resolve(code);
       });
@@ -117,12 +118,13 @@ export class RunningCli implements RpcPeer {
   }
 
   #split(chunk: Buffer): void {
-    let bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
+    let bytes = chunk;
     for (let end = bytes.indexOf(0x0a); end >= 0; end = bytes.indexOf(0x0a)) {
-      this.#take(bytes.subarray(0, end));
+      this.#take(Buffer.concat([...this.#rest, bytes.subarray(0, end)]));
+      this.#rest = [];
       bytes = bytes.subarray(end + 1);
     }
-    this.#rest = Buffer.from(bytes);
+    if (bytes.length > 0) this.#rest.push(bytes);
   }
 
   #take(line: Buffer): void {
