@@ -148,7 +148,7 @@ function expandShortForms(argv: readonly string[]): string[] {
   let ended = false;
   let isValue = false;
   for (const given of argv) {
-    const arg = ended || isValue ? given : (long.get(given) ?? given);
+    const arg: string = ended || isValue ? given : (long.get(given) ?? given);
     ended ||= !isValue && arg === "--";
     const flag = !ended && !isValue && arg.startsWith("--") ? ownFlag(arg.slice(2)) : undefined;
     isValue = flag?.value !== undefined && !flag.optionalValue;
