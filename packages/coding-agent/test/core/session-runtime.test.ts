@@ -1,8 +1,13 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { hold } from "@earendil-works/pi-ai/testing";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { CommandError } from "../../src/core/errors.js";
 import type { AgentSessionEvent } from "../../src/core/events.js";
 import { SessionRuntime, type SessionRuntimeOptions } from "../../src/core/session-runtime.js";
-import { textOf } from "./messages.js";
+import { SessionManager } from "../../src/sessions/session-manager.js";
+import { assistant, textOf, user } from "./messages.js";
 import { sessionBench, testModel } from "./session.js";
 
 function runtimeBench(options: Partial<SessionRuntimeOptions> = {}) {
@@ -92,3 +97,155 @@ describe("SessionRuntime", () => {
     expect(seen).toEqual(["session_info_changed"]);
   });
 });
+
+describe("switchSession", () => {
+  test("goes on in the other file, in its own directory; warnings are passed on", async () => {
+    const { folder, file } = storedSession();
+    const scripted = testModel();
+    const runtime = new SessionRuntime({
+      session: sessionBench({}, scripted).session,
+      create: async (store) => ({
+        session: sessionBench({ store }, scripted).session,
+        warnings: ["Its model is gone"],
+      }),
+    });
+    expect(await runtime.switchSession(file)).toEqual({ cancelled: false, warnings: ["Its model is gone"] });
+    expect([runtime.session.store.getSessionFile(), runtime.session.store.getCwd()]).toEqual([file, folder]);
+    expect(runtime.session.messages.map(textOf)).toEqual(["hi", "Hello"]);
+  });
+
+  test.each<[string, (folder: string) => string, string]>([
+    ["a file that is not there", (folder) => join(folder, "none.jsonl"), "not_found"],
+    [
+      "a file that is no session",
+      (folder) => {
+        writeFileSync(join(folder, "notes.txt"), "hello");
+        return join(folder, "notes.txt");
+      },
+      "invalid_params",
+    ],
+    [
+      "a newer version",
+      (folder) => {
+        const header = { type: "session", version: 99, id: "x", timestamp: "2026-01-01T00:00:00.000Z", cwd: folder };
+        writeFileSync(join(folder, "new.jsonl"), `${JSON.stringify(header)}\n`);
+        return join(folder, "new.jsonl");
+      },
+      "not_supported",
+    ],
+    ["a directory", (folder) => folder, "io_error"],
+    [
+      "a directory of work that is gone",
+      (folder) => {
+        mkdirSync(join(folder, "gone"));
+        const store = SessionManager.create(join(folder, "gone"), folder);
+        store.appendMessage(user("hi"));
+        store.release();
+        rmSync(join(folder, "gone"), { recursive: true });
+        return store.getSessionFile() as string;
+      },
+      "not_found",
+    ],
+  ])("%s is refused, and the old session stays with its run", async (_, makePath, code) => {
+    const { runtime, first, scripted } = runtimeBench();
+    const pause = hold();
+    scripted.reply(pause, "Hello");
+    await first.prompt("hi");
+    await pause.reached;
+    const error = await runtime.switchSession(makePath(temporaryFolder())).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(CommandError);
+    expect([(error as CommandError).code, runtime.session, first.isStreaming]).toEqual([code, first, true]);
+    pause.release();
+    await first.waitForIdle();
+  });
+});
+
+describe("fork and clone", () => {
+  async function talked() {
+    const bench = runtimeBench();
+    bench.scripted.reply("One").reply("Two");
+    for (const text of ["a", "b"]) {
+      await bench.first.prompt(text);
+      await bench.first.waitForIdle();
+    }
+    return bench;
+  }
+
+  test("fork goes on before a user's message, and gives its text back; the source stays as it was", async () => {
+    const { runtime, first } = await talked();
+    const messages = runtime.forkMessages();
+    expect(messages.map(({ text }) => text)).toEqual(["a", "b"]);
+    expect(await runtime.fork(messages[1]!.entryId)).toEqual({ text: "b", cancelled: false });
+    expect(runtime.session.messages.map(textOf)).toEqual(["a", "One"]);
+    expect(first.messages.map(textOf)).toEqual(["a", "One", "b", "Two"]);
+    expect(runtime.session.store.getSessionId()).not.toBe(first.store.getSessionId());
+  });
+
+  test("clone goes on in a copy of the whole branch", async () => {
+    const { runtime, first, scripted } = await talked();
+    expect(await runtime.clone()).toEqual({ cancelled: false });
+    scripted.reply("Three");
+    await runtime.session.prompt("c");
+    await runtime.session.waitForIdle();
+    expect(runtime.session.messages.map(textOf)).toEqual(["a", "One", "b", "Two", "c", "Three"]);
+    expect(first.messages).toHaveLength(4);
+  });
+
+  test("an entry that is no user's message, and an empty session, are refused", async () => {
+    const { runtime } = await talked();
+    const answer = runtime.session.store.getLeafId() as string;
+    for (const id of ["nope", answer])
+      await expect(runtime.fork(id)).rejects.toEqual(
+        new CommandError("not_found", "Invalid entry ID for forking", "entryId"),
+      );
+    await runtime.newSession();
+    await expect(runtime.clone()).rejects.toEqual(
+      new CommandError("nothing_to_do", "Nothing to clone: the session is empty"),
+    );
+  });
+});
+
+describe("a hook before a change", () => {
+  test("may refuse it: nothing changes", async () => {
+    const changes: unknown[] = [];
+    const { runtime, first } = runtimeBench({
+      refuses: async (change) => {
+        changes.push(change);
+        return true;
+      },
+    });
+    expect(await runtime.newSession()).toEqual({ cancelled: true });
+    expect([changes, runtime.session]).toEqual([[{ kind: "new" }], first]);
+  });
+
+  test("abort ends its wait, and the change with it", async () => {
+    const asking = hold();
+    const { runtime, first } = runtimeBench({
+      refuses: async (_, signal) => {
+        await asking.wait(signal);
+        return false;
+      },
+    });
+    const change = runtime.newSession();
+    await asking.reached;
+    expect(await runtime.abort()).toBe(1);
+    expect(await change).toEqual({ cancelled: true });
+    expect(runtime.session).toBe(first);
+  });
+});
+
+function temporaryFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "pi-runtime-")));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A session with one exchange, in a file. */
+function storedSession(): { folder: string; file: string } {
+  const folder = temporaryFolder();
+  const store = SessionManager.create(folder, folder);
+  store.appendMessage(user("hi"));
+  store.appendMessage(assistant("Hello"));
+  store.release();
+  return { folder, file: store.getSessionFile() as string };
+}

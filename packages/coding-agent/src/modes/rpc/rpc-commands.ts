@@ -49,7 +49,7 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
     return { disposition: await runtime.session.followUp(message, { images, source: "rpc" }) };
   },
   clear_queue: ({ runtime }) => runtime.session.clearQueue(),
-  abort: async ({ runtime }, _, { cancelled }) => ({ stopped: cancelled + (await runtime.session.abort()) }),
+  abort: async ({ runtime }, _, { cancelled }) => ({ stopped: cancelled + (await runtime.abort()) }),
   new_session: ({ runtime }, { parentSession }) => runtime.newSession(parentSession),
   get_state: ({ runtime, waitingTexts }) => {
     const state = runtime.session.state();

@@ -83,7 +83,7 @@ class RpcMode {
 
   /** What `abort` does, without an answer. */
   #interrupt(): void {
-    const run = async () => void (await this.#runtime.session.abort());
+    const run = async () => void (await this.#runtime.abort());
     this.#lane.submit({ name: "abort", run, cancel: () => {} });
   }
 
