@@ -6,6 +6,7 @@ import type { AssistantMessageEventStream } from "./event-stream.js";
 import { MessageBuilder } from "./message-builder.js";
 import { classifyProviderError, ProviderError } from "./provider-error.js";
 import type { AssistantMessage, AssistantMessageEvent, Context, ErrorInfo, Model, StreamOptions } from "./types.js";
+import { withEstimate } from "./usage.js";
 
 type Step = IteratorResult<AssistantMessageEvent>;
 const over: Step = { done: true, value: undefined };
@@ -143,6 +144,10 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
     clearTimeout(this.#timer);
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     const message = this.#partial!;
+    if (message.stopReason === "error" || message.stopReason === "aborted") {
+      const { characters, reportedCharacters } = MessageBuilder.of(message);
+      message.usage = withEstimate(this.#model, message.usage, characters, reportedCharacters);
+    }
     message.durationMs ??= Math.round(performance.now() - this.#startedAt);
     if (message.errorMessage) message.errorMessage = redactSecrets(message.errorMessage, secretsOf(this.#options));
     if (cut) this.#stop.abort();

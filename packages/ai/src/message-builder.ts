@@ -10,6 +10,7 @@ import type {
   ThinkingContent,
   ThinkingLevel,
   ToolCall,
+  Usage,
 } from "./types.js";
 import { emptyUsage } from "./usage.js";
 
@@ -46,6 +47,7 @@ export class MessageBuilder {
   readonly message: AssistantMessage;
   /** Place of the open text or thinking block, -1 when none is open. */
   #open = -1;
+  #reportedCharacters: number | undefined;
   /** Arguments of the tool calls that have not ended, by place. */
   readonly #arguments = new Map<number, ArgumentText>();
 
@@ -73,6 +75,27 @@ export class MessageBuilder {
   /** The builder of a live message, or one that adopts it. */
   static of(message: AssistantMessage): MessageBuilder {
     return builders.get(message) ?? new MessageBuilder(message);
+  }
+
+  /** Takes the usage the provider reported; what arrives after the last report is estimated if the answer is cut off. */
+  reportUsage(usage: Usage): void {
+    this.message.usage = usage;
+    this.#reportedCharacters = this.characters;
+  }
+
+  /** How much of the answer the provider's last report of usage covers, in characters; undefined without a report. */
+  get reportedCharacters(): number | undefined {
+    return this.#reportedCharacters;
+  }
+
+  /** The length of the answer so far: text, thinking and argument text, in characters. */
+  get characters(): number {
+    let count = 0;
+    for (const [index, block] of this.message.content.entries())
+      if (block.type === "text") count += block.text.length;
+      else if (block.type === "thinking") count += block.thinking.length;
+      else count += (this.argumentText(index) ?? block.incompleteArguments ?? JSON.stringify(block.arguments)).length;
+    return count;
   }
 
   start(): AssistantMessageEvent {
@@ -146,7 +169,7 @@ export class MessageBuilder {
    * Ends a call: its argument text must be a JSON object (no text at all means `{}`); otherwise `arguments` is `{}` and
    * `incompleteArguments` keeps the text.
    */
-  endToolCall(contentIndex: number, thoughtSignature?: string): AssistantMessageEvent {
+  endToolCall(contentIndex: number, thoughtSignature?: string, namespace?: string): AssistantMessageEvent {
     const block = this.message.content[contentIndex] as ToolCall;
     const text = this.#arguments.get(contentIndex)?.text ?? "";
     this.#arguments.delete(contentIndex);
@@ -154,6 +177,7 @@ export class MessageBuilder {
     setArguments(block, value ?? {});
     if (!value) block.incompleteArguments = text;
     if (thoughtSignature) block.thoughtSignature = thoughtSignature;
+    if (namespace) block.namespace = namespace;
     return { type: "toolcall_end", contentIndex, toolCall: block, partial: this.message };
   }
 

@@ -74,6 +74,24 @@ const kindByCode: Readonly<Record<string, ProviderErrorKind>> = {
   invalid_api_key: "auth",
   model_not_found: "not_found",
   content_filter: "refusal",
+  // https://ai.google.dev/gemini-api/docs/troubleshooting
+  RESOURCE_EXHAUSTED: "rate_limit",
+  UNAVAILABLE: "overloaded",
+  INTERNAL: "server",
+  DEADLINE_EXCEEDED: "timeout",
+  UNAUTHENTICATED: "auth",
+  PERMISSION_DENIED: "auth",
+  NOT_FOUND: "not_found",
+  // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+  throttlingException: "rate_limit",
+  serviceUnavailableException: "overloaded",
+  modelNotReadyException: "overloaded",
+  modelStreamErrorException: "server",
+  internalServerException: "server",
+  modelTimeoutException: "timeout",
+  accessDeniedException: "auth",
+  resourceNotFoundException: "not_found",
+  serviceQuotaExceededException: "quota",
 };
 
 const transportCodes: ReadonlySet<string> = new Set([
@@ -125,6 +143,7 @@ const quotaTexts = [
   /insufficient (?:balance|credits?|funds)/i,
   /out of credits/i,
 ];
+const keyTexts = [/api key not valid/i];
 const overloadTexts = [/overloaded/i, /at capacity/i, /too many concurrent/i];
 const rateTexts = [/rate.?limit/i, /too many requests/i];
 const serverTexts = [/internal (?:server )?error/i, /server had an error/i, /service unavailable/i, /bad gateway/i];
@@ -156,6 +175,7 @@ function kindOf(failure: ProviderFailure, codes: readonly string[]): ProviderErr
   if (status === 404) return "not_found";
   if (status === 408) return "timeout";
   if (says(overflowTexts)) return "overflow";
+  if (says(keyTexts)) return "auth";
   if (status !== undefined && status >= 500) return "server";
   if (says(quotaTexts)) return "quota";
   if (named) return named;
@@ -171,11 +191,13 @@ function kindOf(failure: ProviderFailure, codes: readonly string[]): ProviderErr
 export function codesOf(body: unknown): string[] {
   const record = asRecord(body);
   const error = asRecord(record?.error) ?? record;
-  const names = [error?.code, error?.type, asRecord(error?.error)?.type, error?.status];
+  // Google numbers its errors and names them in `status`.
+  const code = typeof error?.code === "number" ? [error.status, error.code] : [error?.code];
+  const names = [...code, error?.type, asRecord(error?.error)?.type, error?.status];
   return names
     .filter((name) => typeof name === "string" || typeof name === "number")
     .map(String)
-    .filter((name) => name !== "" && name !== "error");
+    .filter((name, at, all) => name !== "" && name !== "error" && all.indexOf(name) === at);
 }
 
 /**

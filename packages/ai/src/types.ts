@@ -254,6 +254,8 @@ export interface Tool {
   name: string;
   description: string;
   parameters: object;
+  /** Asks that arguments be made to fit the schema while they are written, where the model can; otherwise it is ignored. */
+  constrainedSampling?: { type: "json_schema" };
 }
 
 /** What one model call is made of. The system prompt is never a message. */
@@ -300,6 +302,8 @@ export interface StreamOptions {
   /** Milliseconds without a meaningful event (pings and comments do not count) before the call fails as `timeout`; 0 = never. */
   idleTimeoutMs?: number;
   fetch?: typeof globalThis.fetch;
+  /** Variables that stand before those of the process: regions, projects and credentials of cloud providers. */
+  env?: Readonly<Record<string, string>>;
   /** Sees, and may replace, the request body. */
   onPayload?: (payload: unknown, model: Model) => unknown | Promise<unknown>;
   onResponse?: (response: { status: number; headers: Record<string, string> }, model: Model) => void | Promise<void>;

@@ -53,6 +53,29 @@ export function withCost(model: Pick<Model, "cost">, usage: Usage): Usage {
   return { ...usage, cost: { input, output, cacheRead, cacheWrite, total: input + output + cacheRead + cacheWrite } };
 }
 
+/** Characters of text that one token stands for, on average. */
+const charactersPerToken = 4;
+
+/**
+ * The usage of an answer that was cut off: what arrived after the provider's last report is estimated and priced, and
+ * marked as such. `reported` is how many of the `characters` that report covers; undefined when nothing was reported,
+ * and then a usage that has output is taken as it is.
+ */
+export function withEstimate(
+  model: Pick<Model, "cost">,
+  usage: Usage,
+  characters: number,
+  reported: number | undefined,
+): Usage {
+  if (reported === undefined && usage.output > 0) return usage;
+  const tokens = Math.ceil((characters - (reported ?? 0)) / charactersPerToken);
+  if (tokens <= 0) return usage;
+  // A report from before the first character counts the answer's beginning, not what it will be.
+  const output = reported ? usage.output + tokens : Math.max(usage.output, tokens);
+  const totalTokens = usage.totalTokens - usage.output + output;
+  return withCost(model, { ...usage, output, totalTokens, estimated: true });
+}
+
 function ratesFor(cost: ModelCost, inputTokens: number): Omit<ModelCost, "tiers"> {
   let best: Omit<ModelCost, "tiers"> = cost;
   let threshold = -1;

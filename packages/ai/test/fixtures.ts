@@ -1,12 +1,45 @@
 // Reads recorded streams, and what tests of several files say about answers.
 
 import { readFileSync } from "node:fs";
+import { EventStreamCodec } from "@smithy/eventstream-codec";
+import { fromUtf8, toUtf8 } from "@smithy/util-utf8";
 import type { AssistantMessage, AssistantMessageEvent, Context, Model, StreamOptions } from "../src/index.js";
 import { stream } from "../src/index.js";
 
-/** The bytes of a recorded stream. */
+/** APIs whose answers are those of another one. */
+const speaksLike: Record<string, string> = {
+  "azure-openai-responses": "openai-responses",
+  "google-vertex": "google-generative-ai",
+};
+
+/** Where the recorded streams of an API are. */
+export function fixtureUrl(api: string, name: string): URL {
+  return new URL(`fixtures/${speaksLike[api] ?? api}/${name}.sse`, import.meta.url);
+}
+
+/** A recorded stream as text. */
 export function fixture(api: string, name: string): string {
-  return readFileSync(new URL(`fixtures/${api}/${name}.sse`, import.meta.url), "utf8");
+  return readFileSync(fixtureUrl(api, name), "utf8");
+}
+
+/** A recorded stream, or a piece of one, as the API sends it. */
+export function wireBytes(api: string, text: string): string | Uint8Array {
+  return api === "bedrock-converse-stream" ? awsFrames(text) : text;
+}
+
+/** Server-sent events as frames of an AWS event stream; an event without data is left out. */
+function awsFrames(text: string): Uint8Array {
+  const codec = new EventStreamCodec(toUtf8, fromUtf8);
+  const frames = text.split("\n\n").flatMap((event) => {
+    const name = /^event: (.*)$/m.exec(event)?.[1];
+    const data = /^data: (.*)$/m.exec(event)?.[1];
+    if (name === undefined || data === undefined) return [];
+    const kind = name.endsWith("Exception") ? "exception" : "event";
+    const string = (value: string) => ({ type: "string" as const, value });
+    const headers = { ":message-type": string(kind), [`:${kind}-type`]: string(name) };
+    return [codec.encode({ headers, body: fromUtf8(data) })];
+  });
+  return Buffer.concat(frames);
 }
 
 /** A model of a wire API at a base URL, with prices that make every count visible in the cost. */

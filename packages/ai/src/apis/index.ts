@@ -27,10 +27,16 @@ export type ApiStreamOptions = StreamOptions & { signal: AbortSignal };
 /** Loads an implementation; called at most once at a time, and again after it failed. */
 export type ApiLoader = () => Promise<ApiImplementation>;
 
-// Loaded lazily: a provider's package costs 45 to 90 ms, and a process uses one or two of them.
+// Loaded lazily: a process uses one or two of them, and what some bring along costs 45 to 150 ms.
 const loaders = new Map<string, ApiLoader>([
   ["anthropic-messages", async () => (await import("./anthropic-messages.js")).anthropicMessagesApi],
   ["openai-completions", async () => (await import("./openai-completions.js")).openaiCompletionsApi],
+  ["openai-responses", async () => (await import("./openai-responses.js")).openaiResponsesApi],
+  ["azure-openai-responses", async () => (await import("./azure-openai-responses.js")).azureOpenaiResponsesApi],
+  ["google-generative-ai", async () => (await import("./google-generative-ai.js")).googleGenerativeAiApi],
+  ["google-vertex", async () => (await import("./google-vertex.js")).googleVertexApi],
+  ["mistral-conversations", async () => (await import("./mistral-conversations.js")).mistralConversationsApi],
+  ["bedrock-converse-stream", async () => (await import("./bedrock-converse-stream.js")).bedrockConverseStreamApi],
   ["demo", async () => (await import("./demo.js")).demoApi],
 ]);
 const loaded = new Map<string, Promise<ApiImplementation>>();

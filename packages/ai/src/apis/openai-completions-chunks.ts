@@ -35,6 +35,8 @@ interface RawUsage {
   completion_tokens_details?: { reasoning_tokens?: number | null } | null;
   /** DeepSeek's name for cached tokens. */
   prompt_cache_hit_tokens?: number | null;
+  /** Mistral's. */
+  num_cached_tokens?: number | null;
 }
 
 type Detail = Record<string, unknown>;
@@ -99,7 +101,8 @@ export function readOddChunk(chunk: unknown, reader: PartReader): void {
 /** `prompt_tokens` counts cached tokens too; ours do not. */
 function readUsage(raw: RawUsage): Usage {
   const usage = emptyUsage();
-  usage.cacheRead = raw.prompt_tokens_details?.cached_tokens ?? raw.prompt_cache_hit_tokens ?? 0;
+  usage.cacheRead =
+    raw.prompt_tokens_details?.cached_tokens ?? raw.prompt_cache_hit_tokens ?? raw.num_cached_tokens ?? 0;
   usage.cacheWrite = raw.prompt_tokens_details?.cache_write_tokens ?? 0;
   usage.input = Math.max(0, (raw.prompt_tokens ?? 0) - usage.cacheRead - usage.cacheWrite);
   usage.output = raw.completion_tokens ?? 0;

@@ -23,6 +23,7 @@ export interface ChatCompat {
   supportsReasoningEffort: boolean;
   supportsUsageInStreaming: boolean;
   supportsFinishReason: boolean;
+  supportsStrictMode: boolean;
   maxTokensField: "max_completion_tokens" | "max_tokens";
   requiresToolResultName: boolean;
   requiresAssistantAfterToolResult: boolean;
@@ -52,6 +53,7 @@ const standard: ChatCompat = {
   supportsReasoningEffort: true,
   supportsUsageInStreaming: true,
   supportsFinishReason: true,
+  supportsStrictMode: false,
   maxTokensField: "max_completion_tokens",
   requiresToolResultName: false,
   requiresAssistantAfterToolResult: false,

@@ -28,12 +28,21 @@ export function chatMessages(prompt: LanguageModelV3Prompt): JSONObject[] {
   });
 }
 
-export function chatTools(tools: LanguageModelV3CallOptions["tools"]): JSONObject[] | undefined {
+export function chatTools(
+  tools: LanguageModelV3CallOptions["tools"],
+  supportsStrict: boolean,
+): JSONObject[] | undefined {
   if (!tools?.length) return undefined;
   return tools.flatMap((tool) => {
     if (tool.type !== "function") return [];
-    const { name, description, inputSchema } = tool;
-    return [{ type: "function", function: { name, description, parameters: inputSchema as JSONObject } }];
+    const { name, description, inputSchema, strict } = tool;
+    const parameters = inputSchema as JSONObject;
+    return [
+      {
+        type: "function",
+        function: { name, description, parameters, ...(supportsStrict && strict && { strict: true }) },
+      },
+    ];
   });
 }
 
@@ -79,7 +88,7 @@ function assistantContent(parts: readonly AssistantPart[]): JSONObject {
 }
 
 function toolCall(part: Extract<AssistantPart, { type: "tool-call" }>): JSONObject {
-  const signature = part.providerOptions?.google?.thoughtSignature;
+  const signature = part.providerOptions?.wire?.signature;
   return {
     id: part.toolCallId,
     type: "function",

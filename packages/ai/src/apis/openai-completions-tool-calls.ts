@@ -88,7 +88,7 @@ export class ToolCallAssembler {
   #end(call: Call): void {
     call.ended = true;
     const { id, name, text, signature } = call;
-    const metadata = signature === undefined ? {} : { providerMetadata: { google: { thoughtSignature: signature } } };
+    const metadata = signature === undefined ? {} : { providerMetadata: { wire: { signature } } };
     this.#push({ type: "tool-call", toolCallId: id, toolName: name, input: text, ...metadata });
   }
 }

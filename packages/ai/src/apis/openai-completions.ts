@@ -7,22 +7,31 @@ import type { Dialect, DialectCall, Ending, StreamEnd } from "../language-model/
 import { failed } from "../language-model/parts.js";
 import { type PromptTarget, thinkingAsText, wellFormed } from "../language-model/prompt.js";
 import type { AssistantMessage, Model, ThinkingContent } from "../types.js";
+import { azureBaseUrl, azureDeployment } from "./azure.js";
 import { editBody } from "./openai-completions-body.js";
 import { chunkReader, isReasoningField, readOddChunk } from "./openai-completions-chunks.js";
 import { type ChatCompat, chatCompat } from "./openai-completions-compat.js";
+import { chatMessages, chatTools } from "./openai-completions-messages.js";
 import { chatModel } from "./openai-completions-model.js";
 
 const dialect: Dialect = {
   promptTarget,
-  makeModel: ({ model }, wiring) =>
-    chatModel({
-      url: `${model.baseUrl.replace(/\/+$/, "")}/chat/completions`,
-      modelId: model.id,
-      includeUsage: chatCompat(model).supportsUsageInStreaming,
-      fetch: wiring.fetch,
-      takeBody: wiring.takeBody,
+  makeModel: (call, wiring) => {
+    const { model } = call;
+    const isAzure = model.provider === "azure";
+    return chatModel({
+      url: `${isAzure ? azureBaseUrl(call) : model.baseUrl.replace(/\/+$/, "")}/chat/completions`,
+      wiring,
+      makeBody: ({ prompt, tools }) => ({
+        model: isAzure ? azureDeployment(call) : model.id,
+        messages: chatMessages(prompt),
+        tools: chatTools(tools, chatCompat(model).supportsStrictMode),
+        stream: true,
+        ...(chatCompat(model).supportsUsageInStreaming && { stream_options: { include_usage: true } }),
+      }),
       onChunk: chunkReader(wiring.reader),
-    }),
+    });
+  },
   headers,
   editBody,
   readOddChunk,

@@ -75,8 +75,10 @@ class LanguageModelCall implements AsyncIterator<AssistantMessageEvent> {
       options,
       payload: undefined,
       onAccepted: () => this.#accept(),
-      refusalText: this.#dialect.refusalText,
+      refusalText: (status, body) => this.#dialect.refusalText(status, body, this.#call),
     };
+    const { authorize } = this.#dialect;
+    if (authorize) wire.authorize = (request) => authorize(request, this.#call);
     if (this.#dialect.inspector) wire.inspect = this.#dialect.inspector(this.#parts);
     const languageModel = this.#dialect.makeModel(this.#call, {
       fetch: makeFetch(wire),
@@ -105,6 +107,7 @@ class LanguageModelCall implements AsyncIterator<AssistantMessageEvent> {
         name: tool.name,
         description: tool.description,
         inputSchema: tool.parameters,
+        ...(tool.constrainedSampling?.type === "json_schema" && { strict: true }),
       }));
     return callOptions;
   }

@@ -41,22 +41,34 @@ export interface StreamingModel {
   }>;
 }
 
+/** A request as it will be sent. */
+export interface FinishedRequest {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: string;
+}
+
 export interface Dialect {
   promptTarget(model: Model): PromptTarget;
   makeModel(call: DialectCall, wiring: ModelWiring): StreamingModel;
   /** The request's headers, names in lower case; `custom` are those of model and caller, which win. */
   headers(call: DialectCall, custom: Readonly<Record<string, string>>): Record<string, string>;
+  /**
+   * Headers that depend on the finished request, such as a signature, or that take time to get. Rejects with a
+   * ProviderError when there are no credentials.
+   */
+  authorize?(request: FinishedRequest, call: DialectCall): Promise<Record<string, string>>;
   /** Everything that differs between the package's body and what this model gets. */
   editBody(body: JsonBody, call: DialectCall, prompt: ConvertedPrompt): void;
   /** Something that sees the answer's bytes before the package, until it returns true. */
   inspector?(reader: PartReader): (bytes: Uint8Array) => boolean;
   /** A chunk that the package's schema does not know, and that is otherwise skipped. */
-  readOddChunk(chunk: unknown, reader: PartReader): void;
+  readOddChunk?(chunk: unknown, reader: PartReader): void;
   readFinish?(part: LanguageModelV3StreamPart & { type: "finish" }, reader: PartReader): void;
   /** How an answer ended whose stream is complete; `raw` is undefined when the provider gave no reason. */
   ending(end: StreamEnd, call: DialectCall): Ending;
   /** The text of an HTTP refusal, in the way the API's users know it. */
-  refusalText(status: number, body: unknown): string;
+  refusalText(status: number, body: unknown, call: DialectCall): string;
   /** The text of an error record inside the stream. */
   streamErrorText(body: unknown): string;
 }

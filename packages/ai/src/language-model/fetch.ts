@@ -3,6 +3,7 @@
 import { shortenBody } from "../error-text.js";
 import { failureInfo, ProviderError } from "../provider-error.js";
 import type { Model, StreamOptions } from "../types.js";
+import type { FinishedRequest } from "./dialect.js";
 import { postOverHttp, type WireInit, type WireReader, type WireResponse, watchFetch } from "./http.js";
 
 /** One request to a provider. */
@@ -15,6 +16,8 @@ export interface WireRequest {
   onAccepted: () => void;
   /** The text of a refusal, in the way the API's users know it. */
   refusalText: (status: number, body: unknown) => string;
+  /** Headers that depend on the finished request. */
+  authorize?: (request: FinishedRequest) => Promise<Record<string, string>>;
   /** Sees the bytes of the answer as they come, until it returns true. */
   inspect?: (bytes: Uint8Array) => boolean;
 }
@@ -33,7 +36,11 @@ export function makeFetch(wire: WireRequest): typeof globalThis.fetch {
     if (options.onPayload) payload = (await options.onPayload(payload, model)) ?? payload;
     const send = options.fetch ?? (isFetchConfigured() ? globalThis.fetch : postOverHttp);
     const body = JSON.stringify(payload);
-    let response: WireResponse | Response = await send(String(input), { ...init, body } as RequestInit & WireInit);
+    let headersSent = init?.headers as Record<string, string>;
+    if (wire.authorize)
+      headersSent = { ...headersSent, ...(await wire.authorize({ url: String(input), headers: headersSent, body })) };
+    const request = { ...init, headers: headersSent, body } as RequestInit & WireInit;
+    let response: WireResponse | Response = await send(String(input), request);
     const headers = Object.fromEntries(response.headers);
     if (options.onResponse) await options.onResponse({ status: response.status, headers }, model);
     if (!response.ok) throw await refusal(response, headers, wire);

@@ -1,6 +1,6 @@
 // Turns the stream parts of a provider's package into our events, block by block.
 
-import type { LanguageModelV3StreamPart } from "@ai-sdk/provider";
+import type { LanguageModelV3StreamPart, SharedV3ProviderMetadata } from "@ai-sdk/provider";
 import type { MessageBuilder } from "../message-builder.js";
 import { classifyProviderError, failureInfo, ProviderError } from "../provider-error.js";
 import type { AssistantMessageEvent, ProviderErrorKind, Usage } from "../types.js";
@@ -51,9 +51,11 @@ export class PartReader {
     switch (part.type) {
       case "text-delta":
         if (part.delta !== "") this.text(part.delta);
+        this.#keepSignature(part.providerMetadata);
         return;
       case "reasoning-delta": {
         if (part.delta !== "") this.thinking(part.delta);
+        this.#keepSignature(part.providerMetadata);
         const signature = part.providerMetadata?.anthropic?.signature;
         if (typeof signature === "string") this.#signature += signature;
         return;
@@ -73,10 +75,14 @@ export class PartReader {
         return;
       }
       case "text-end":
-        if (this.#builder.openBlock === "text") this.#endOpenBlock();
+        if (this.#builder.openBlock !== "text") return;
+        this.#keepSignature(part.providerMetadata);
+        this.#endOpenBlock();
         return;
       case "reasoning-end":
-        if (this.#builder.openBlock === "thinking") this.#endOpenBlock();
+        if (this.#builder.openBlock !== "thinking") return;
+        this.#keepSignature(part.providerMetadata);
+        this.#endOpenBlock();
         return;
       case "tool-input-start":
         this.#startCall(part.id, part.toolName);
@@ -88,6 +94,11 @@ export class PartReader {
         if (part.id) this.#builder.message.responseId = part.id;
         if (part.modelId) this.#builder.message.responseModel = part.modelId;
         return;
+      case "raw": {
+        const { usage } = part.rawValue as WireExtra;
+        if (usage) this.setUsage(usage);
+        return;
+      }
       case "finish":
         this.#finished = true;
         this.#unifiedReason = part.finishReason.unified;
@@ -122,7 +133,7 @@ export class PartReader {
 
   /** What the call used so far; the cost is added here. */
   setUsage(usage: Usage): void {
-    this.#builder.message.usage = withCost(this.#call.model, usage);
+    this.#builder.reportUsage(withCost(this.#call.model, usage));
   }
 
   setRawStopReason(raw: string): void {
@@ -162,7 +173,7 @@ export class PartReader {
     const record = error as { name?: string; value?: unknown; message?: string };
     // A chunk the package does not know: what it lost is read here, and the stream goes on.
     if (record?.name === "AI_TypeValidationError") {
-      this.#dialect.readOddChunk(record.value, this);
+      this.#dialect.readOddChunk?.(record.value, this);
       return;
     }
     // Whether a missing finish reason is a failure, the dialect decides at the end.
@@ -193,18 +204,21 @@ export class PartReader {
     // Arguments that came whole, without deltas.
     if (known === "" && part.input !== "" && part.input !== "{}") this.#argumentText(contentIndex, part.input);
     this.#flushHalf();
-    this.#emit(this.#builder.endToolCall(contentIndex, thoughtSignatureOf(part)));
+    const { signature, namespace } = wireFields(part.providerMetadata);
+    this.#emit(this.#builder.endToolCall(contentIndex, signature, namespace));
+  }
+
+  /** The signature that our own translators give a block, whole; the last one counts. */
+  #keepSignature(metadata: SharedV3ProviderMetadata | undefined): void {
+    if (metadata?.wire && this.#builder.openBlock) this.#signature = wireFields(metadata).signature ?? this.#signature;
   }
 
   #endOpenBlock(): void {
     const open = this.#builder.openBlock;
     if (!open) return;
     this.#flushHalf();
-    if (open === "text") {
-      this.#emit(this.#builder.endText());
-      return;
-    }
-    this.#emit(this.#builder.endThinking(this.#signature || this.defaultSignature(), this.#redacted));
+    if (open === "text") this.#emit(this.#builder.endText(this.#signature));
+    else this.#emit(this.#builder.endThinking(this.#signature || this.defaultSignature(), this.#redacted));
     this.#signature = "";
     this.#redacted = false;
   }
@@ -243,8 +257,16 @@ export function failed(kind: ProviderErrorKind, text: string): ProviderError {
   return new ProviderError(text, { kind });
 }
 
-function thoughtSignatureOf(part: LanguageModelV3StreamPart & { type: "tool-call" }): string | undefined {
-  for (const metadata of Object.values(part.providerMetadata ?? {}))
-    if (typeof metadata.thoughtSignature === "string") return metadata.thoughtSignature;
-  return undefined;
+/** What our own translators put into a `raw` part. */
+export interface WireExtra {
+  usage?: Usage;
+}
+
+/** What our own translators say beside the common interface, under the name `wire`. */
+function wireFields(metadata: SharedV3ProviderMetadata | undefined): { signature?: string; namespace?: string } {
+  const { signature, namespace } = metadata?.wire ?? {};
+  return {
+    ...(typeof signature === "string" && { signature }),
+    ...(typeof namespace === "string" && { namespace }),
+  };
 }

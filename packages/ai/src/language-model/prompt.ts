@@ -32,6 +32,8 @@ export interface PromptTarget {
   key: string;
   /** The longest tool call id the API accepts; ids are letters, digits, `_` and `-` everywhere. */
   longestToolCallId: number;
+  /** Makes an id the API accepts, where that is not enough; the same for the same id. */
+  toolCallId?: (id: string) => string;
   /** False: images of tool results follow in a user message. */
   imagesInToolResults: boolean;
   /** The part that gives the model's own thinking back; undefined leaves it out. */
@@ -144,7 +146,9 @@ function convertAssistant(source: AssistantMessage, target: PromptTarget): Langu
   const content: (LanguageModelV3TextPart | LanguageModelV3ReasoningPart | LanguageModelV3ToolCallPart)[] = [];
   for (const block of source.content) {
     if (block.type === "text") {
-      if (block.text.trim() !== "") content.push({ type: "text", text: wellFormed(block.text) });
+      const signature = own ? block.textSignature : undefined;
+      if (block.text.trim() !== "")
+        content.push({ type: "text", text: wellFormed(block.text), ...wireOptions({ signature }) });
     } else if (block.type === "toolCall") {
       content.push(toolCallPart(block, own, target));
     } else {
@@ -166,19 +170,18 @@ export function thinkingAsText(block: ThinkingContent): LanguageModelV3TextPart 
 function toolCallPart(block: ToolCall, own: boolean, target: PromptTarget): LanguageModelV3ToolCallPart {
   const part: LanguageModelV3ToolCallPart = {
     type: "tool-call",
-    toolCallId: validToolCallId(block.id, target.longestToolCallId),
+    toolCallId: toolCallIdFor(block.id, target),
     toolName: block.name,
     input: wellFormedValue(block.arguments),
   };
-  if (own && block.thoughtSignature) part.providerOptions = { google: { thoughtSignature: block.thoughtSignature } };
-  return part;
+  return own ? { ...part, ...wireOptions({ signature: block.thoughtSignature, namespace: block.namespace }) } : part;
 }
 
 function convertToolResult(source: ToolResultMessage, target: PromptTarget): Converted {
   const parts = contentParts(source.content, target);
   const texts = parts.filter((part): part is LanguageModelV3TextPart => part.type === "text").map((part) => part.text);
   const images = parts.filter((part): part is LanguageModelV3FilePart => part.type === "file");
-  const toolCallId = validToolCallId(source.toolCallId, target.longestToolCallId);
+  const toolCallId = toolCallIdFor(source.toolCallId, target);
   const native = images.length > 0 && target.imagesInToolResults;
   const text = texts.join("\n") || (images.length > 0 ? "(see the image)" : emptyOutput);
   const output: LanguageModelV3ToolResultPart["output"] = native
@@ -209,6 +212,16 @@ function convertToolResult(source: ToolResultMessage, target: PromptTarget): Con
 
 function imagesMessage(images: LanguageModelV3FilePart[]): LanguageModelV3Message {
   return { role: "user", content: [{ type: "text", text: "Images from the tool results above:" }, ...images] };
+}
+
+/** What own blocks carry for the API that made them, under the name `wire`; undefined when there is nothing. */
+function wireOptions(fields: { signature?: string; namespace?: string }) {
+  const known = Object.entries(fields).filter(([, value]) => value);
+  return known.length > 0 ? { providerOptions: { wire: Object.fromEntries(known) as JSONObject } } : undefined;
+}
+
+function toolCallIdFor(id: string, target: PromptTarget): string {
+  return target.toolCallId?.(id) ?? validToolCallId(id, target.longestToolCallId);
 }
 
 function providerFields(fields: JSONObject | undefined, target: PromptTarget) {

@@ -295,7 +295,7 @@ describe("headers", () => {
   });
 });
 
-test("an aborted answer has the usage that message_start told", async () => {
+test("an aborted answer has the usage that message_start told, and an estimate of what came after it", async () => {
   const begun = fixture(api, "cache-usage").slice(0, fixture(api, "cache-usage").indexOf("event: content_block_stop"));
   server.reply({ body: [begun, "stall"] });
   const controller = new AbortController();
@@ -305,9 +305,20 @@ test("an aborted answer has the usage that message_start told", async () => {
   expect(message).toMatchObject({
     stopReason: "aborted",
     responseId: "msg_01",
-    usage: { input: 100, output: 1, cacheRead: 50, cacheWrite: 30, cacheWrite1h: 20, totalTokens: 181 },
+    usage: {
+      input: 100,
+      output: 2,
+      cacheRead: 50,
+      cacheWrite: 30,
+      cacheWrite1h: 20,
+      totalTokens: 182,
+      estimated: true,
+    },
   });
-  expect(message.usage.cost.input).toBeCloseTo(0.0003, 12);
+  const { cost } = message.usage;
+  expect([cost.input, cost.output, cost.cacheRead, cost.cacheWrite]).toEqual(
+    [100 * 3, 2 * 15, 50 * 0.3, 10 * 3.75 + 20 * 6].map((price) => expect.closeTo(price / 1e6, 12)),
+  );
 });
 
 describe("consecutive user messages", () => {

@@ -18,6 +18,8 @@ interface Outcome {
   kind?: string;
   /** Input and output tokens. */
   tokens: [number, number];
+  /** The output was not reported before the answer broke off. */
+  estimated?: true;
 }
 
 const hello = { type: "text", text: "Hello, world" };
@@ -40,7 +42,7 @@ const anthropic: Record<string, Outcome> = {
   "no-stop-sequence": { content: [hello], stopReason: "stop", raw: "end_turn", tokens: [20, 12] },
   "empty-start-message": { content: [hello], stopReason: "stop", raw: "end_turn", tokens: [20, 12] },
   "no-start": { content: [hello], stopReason: "stop", raw: "end_turn", tokens: [0, 12] },
-  "no-stop-event": { content: [hello], stopReason: "error", kind: "incomplete", tokens: [20, 1] },
+  "no-stop-event": { content: [hello], stopReason: "error", kind: "incomplete", tokens: [20, 3], estimated: true },
   "unknown-event": { content: [hello], stopReason: "stop", raw: "end_turn", tokens: [20, 12] },
   "unknown-block": { content: [hello], stopReason: "stop", raw: "end_turn", tokens: [20, 12] },
   "unknown-delta": { content: [hello], stopReason: "stop", raw: "end_turn", tokens: [20, 12] },
@@ -62,14 +64,16 @@ const anthropic: Record<string, Outcome> = {
     content: [{ type: "text", text: "Hello" }],
     stopReason: "error",
     kind: "incomplete",
-    tokens: [20, 1],
+    tokens: [20, 2],
+    estimated: true,
   },
   "whole-input-in-start": { content: [read()], stopReason: "toolUse", raw: "tool_use", tokens: [20, 12] },
   "error-of-odd-shape": {
     content: [{ type: "text", text: "Hello" }],
     stopReason: "error",
     kind: "server",
-    tokens: [20, 1],
+    tokens: [20, 2],
+    estimated: true,
   },
 };
 
@@ -104,7 +108,8 @@ const chat: Record<string, Outcome> = {
     stopReason: "error",
     raw: "network_error",
     kind: "server",
-    tokens: [0, 0],
+    tokens: [0, 3],
+    estimated: true,
   },
   "reasoning-field": { content: thought("reasoning"), stopReason: "stop", raw: "stop", tokens: [20, 12] },
   "reasoning-text-field": { content: thought("reasoning_text"), stopReason: "stop", raw: "stop", tokens: [20, 12] },
@@ -123,7 +128,13 @@ const chat: Record<string, Outcome> = {
   },
   comments: { content: [hello], stopReason: "stop", raw: "stop", tokens: [20, 12] },
   crlf: { content: [hello], stopReason: "stop", raw: "stop", tokens: [20, 12] },
-  "bad-json": { content: [{ type: "text", text: "Hello" }], stopReason: "error", kind: "incomplete", tokens: [0, 0] },
+  "bad-json": {
+    content: [{ type: "text", text: "Hello" }],
+    stopReason: "error",
+    kind: "incomplete",
+    tokens: [0, 2],
+    estimated: true,
+  },
   "null-chunk": { content: [hello], stopReason: "stop", raw: "stop", tokens: [20, 12] },
 };
 
@@ -138,6 +149,7 @@ describe.each([
       content: message.content,
       stopReason: message.stopReason,
       tokens: [message.usage.input, message.usage.output],
+      ...(message.usage.estimated ? { estimated: true } : {}),
       ...(message.rawStopReason ? { raw: message.rawStopReason } : {}),
       ...(message.error ? { kind: message.error.kind } : {}),
     };

@@ -147,7 +147,7 @@ describe("makePrompt", () => {
       content: [
         { type: "reasoning", text: "secret plan", providerOptions: { x: { signature: "sig" } } },
         { type: "reasoning", text: "", providerOptions: { x: { signature: "enc" } } },
-        { ...toolCall, providerOptions: { google: { thoughtSignature: "thought" } } },
+        { ...toolCall, providerOptions: { wire: { signature: "thought" } } },
       ],
       providerOptions: { server: { extra: 1 } },
     });
