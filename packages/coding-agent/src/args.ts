@@ -150,7 +150,7 @@ function expandShortForms(argv: readonly string[]): string[] {
   for (const given of argv) {
     const arg: string = ended || isValue ? given : (long.get(given) ?? given);
     ended ||= !isValue && arg === "--";
-    const flag = !ended && !isValue && arg.startsWith("--") ? ownFlag(arg.slice(2)) : undefined;
+    const flag: Flag | undefined = !ended && !isValue && arg.startsWith("--") ? ownFlag(arg.slice(2)) : undefined;
     isValue = flag?.value !== undefined && !flag.optionalValue;
     args.push(arg);
   }
