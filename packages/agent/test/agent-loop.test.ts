@@ -25,6 +25,7 @@ const origin = (scripted: ReturnType<typeof model>) => ({
 });
 
 const empty = emptyUsage();
+const oneToken = { ...empty, output: 1, totalTokens: 1 };
 const update = (assistantMessageEvent: object) => ({ type: "message_update", assistantMessageEvent });
 const textBlock = (content: string) => ({ type: "text" as const, text: content });
 
@@ -169,14 +170,14 @@ describe("runAgentLoop", () => {
   });
 
   test("ends with a failed answer, keeping what came of it", async () => {
-    const scripted = model().reply("Half", fail("overloaded", "Overloaded", { status: 529 }));
+    const scripted = model().reply("Half", usage({ output: 1 }), fail("overloaded", "Overloaded", { status: 529 }));
     const loop = new RecordedLoop(scripted);
     loop.followUps.add("later");
     const made = await loop.run();
     const failed = {
       ...origin(scripted),
       content: [textBlock("Half")],
-      usage: empty,
+      usage: oneToken,
       stopReason: "error",
       errorMessage: "Overloaded",
       error: { kind: "overloaded", status: 529 },
@@ -387,7 +388,7 @@ describe("abort of the loop", () => {
 
   test("in mid-stream, keeping the text so far", async () => {
     const pause = hold();
-    const scripted = model().reply("So ", pause, "far");
+    const scripted = model().reply("So ", usage({ output: 1 }), pause, "far");
     const loop = new RecordedLoop(scripted);
     const run = loop.run();
     await pause.reached;
@@ -396,7 +397,7 @@ describe("abort of the loop", () => {
     expect(made.at(-1)).toEqual({
       ...origin(scripted),
       content: [textBlock("So ")],
-      usage: empty,
+      usage: oneToken,
       durationMs: 0,
       ...aborted,
     });
