@@ -1,6 +1,6 @@
 // Assembles deltas into the message so far; the only place that does, for adapters, clients and tests.
 
-import { parse as parsePartialJson } from "partial-json";
+import { type ArgumentText, parseObject, readSoFar } from "./argument-text.js";
 import type {
   AssistantMessage,
   AssistantMessageEvent,
@@ -28,13 +28,6 @@ export interface MessageOrigin {
   thinkingLevel?: ThinkingLevel;
   /** Milliseconds since the epoch; now when absent. */
   timestamp?: number;
-}
-
-/** The text of one tool call's arguments so far, and what was last read from it. */
-interface ArgumentText {
-  text: string;
-  readLength: number;
-  value: Record<string, unknown>;
 }
 
 const builders = new WeakMap<AssistantMessage, MessageBuilder>();
@@ -292,33 +285,6 @@ export class MessageBuilder {
   }
 }
 
-function readSoFar(argumentText: ArgumentText): Record<string, unknown> {
-  if (argumentText.readLength !== argumentText.text.length) {
-    argumentText.readLength = argumentText.text.length;
-    try {
-      const value: unknown = parsePartialJson(argumentText.text);
-      if (isObject(value)) argumentText.value = value;
-    } catch {
-      // Text that is no beginning of JSON keeps what was read before.
-    }
-  }
-  return argumentText.value;
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  if (text.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function setArguments(block: ToolCall, value: Record<string, unknown>): void {
   Object.defineProperty(block, "arguments", { value, writable: true, enumerable: true, configurable: true });
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type AssistantMessage, apiNames, type Context, complete, type Message, stream } from "../src/index.js";
 import { postOverHttp } from "../src/language-model/http.js";
 import { hold, type ReplayServer, startReplayServer } from "../src/testing/index.js";
+import { answer as answered, foreign, result, tools, user, withHoles } from "./conversations.js";
 import { eventsOf, fixture, fixtureUrl, lineOf, question, testModel, wireBytes } from "./fixtures.js";
 
 const wireApis = apiNames().filter((name) => existsSync(fixtureUrl(name, "text")));
@@ -25,6 +26,8 @@ interface Traits {
   asksForStream: boolean;
   /** What keeps an idle connection open. */
   noise: string;
+  /** The ids of calls and results in a request. */
+  callId: RegExp;
   /** The text of a refusal. */
   refusal: (status: number, body: string) => string;
 }
@@ -36,6 +39,7 @@ const usual: Traits = {
   countsReasoning: true,
   asksForStream: true,
   noise: ": keep-alive\n\n",
+  callId: /"(?:call_id|tool_call_id)":"[^"]*"|"id":"[^"]*","type":"function"/g,
   refusal: (status, body) => `${status}: ${body}`,
 };
 const errorOf = (body: string) => (body.startsWith("{") ? JSON.stringify(JSON.parse(body).error) : body);
@@ -44,11 +48,13 @@ const gemini = {
   streamsArguments: false,
   countsCacheWrites: false,
   asksForStream: false,
+  callId: /"id":"[^"]*"/g,
   refusal: (_status: number, body: string) => body,
 };
 const differences: Record<string, Partial<Traits>> = {
   "anthropic-messages": {
     noise: ': keep-alive\n\nevent: ping\ndata: {"type":"ping"}\n\n',
+    callId: /"(?:id|tool_use_id)":"[^"]*"/g,
     refusal: (status, body) => `${status} ${body}`,
   },
   "openai-completions": { refusal: (status, body) => `${status}: ${errorOf(body)}` },
@@ -57,7 +63,13 @@ const differences: Record<string, Partial<Traits>> = {
   "google-generative-ai": gemini,
   "google-vertex": gemini,
   "mistral-conversations": { signs: false, countsCacheWrites: false },
-  "bedrock-converse-stream": { names: false, countsReasoning: false, asksForStream: false, noise: "" },
+  "bedrock-converse-stream": {
+    names: false,
+    countsReasoning: false,
+    asksForStream: false,
+    noise: "",
+    callId: /"toolUseId":"[^"]*"/g,
+  },
 };
 // Named, because which of them a call takes by itself depends on what else the process has loaded.
 const transports = { "node:http": { fetch: postOverHttp as typeof fetch }, fetch: { fetch: globalThis.fetch } };
@@ -489,6 +501,51 @@ describe.each(cases)("$api over $transport", ({ api, send }) => {
     expect(textOnly.match(/image left out/g)?.length).toBe(2);
   });
 
+  test("history of another model: signatures stay here, ids are made valid, thinking is text or left out", async () => {
+    answer("text");
+    await complete(model(), foreign, options);
+    const sent = JSON.stringify(server.requests.at(-1)?.body);
+    expect(sent).not.toContain("foreign-signature");
+    expect(sent).not.toContain("fc|");
+    expect(sent).toContain("Going");
+    expect(sent).toContain("gone");
+    const ids = sent.match(traits.callId)?.map((match) => match.split('"')[3]) ?? [];
+    expect(ids).toEqual([ids[0], ids[0]]);
+    expect(ids[0]).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+  });
+
+  test("history with holes: a call without a result gets one, failed answers and lost results are left out", async () => {
+    answer("text");
+    await complete(model(), withHoles(api), options);
+    const sent = JSON.stringify(server.requests.at(-1)?.body);
+    expect(sent).toContain("No result: the tool call was interrupted");
+    expect(sent).toContain("b is here");
+    expect(sent).toContain("And now?");
+    expect(sent).not.toContain("nobody asked");
+    expect(sent).not.toContain("half of an ans");
+  });
+
+  test("a long history is sent whole, the same the second time, and nothing of it is changed", async () => {
+    const messages = Array.from({ length: 400 }, (_, at) => [
+      user(`question ${at}`),
+      answered(api, [
+        { type: "thinking", thinking: `thought ${at}`, thinkingSignature: "c2ln" },
+        { type: "toolCall", id: `call_${at}`, name: "read", arguments: { path: `p${at}` } },
+      ]),
+      result(`call_${at}`, `result ${at}`, at % 2 ? {} : { isError: true, image: "aW1hZ2U=" }),
+    ]).flat();
+    const before = JSON.stringify(messages);
+    const sent = async () => {
+      answer("text");
+      await complete(model(), { systemPrompt: "Be kind", messages, tools }, { ...options, cacheRetention: "none" });
+      return JSON.stringify(server.requests.at(-1)?.body);
+    };
+    const first = await sent();
+    for (const text of ["question 0", "result 0", "question 399", "result 399"]) expect(first).toContain(text);
+    expect(await sent()).toBe(first);
+    expect(JSON.stringify(messages)).toBe(before);
+  });
+
   test("lone surrogates are not sent", async () => {
     answer("text");
     await complete(model(), { messages: [{ role: "user", content: "a\ud83d b", timestamp: 1 }] }, options);
@@ -546,7 +603,7 @@ const openaiOverflow = {
   code: "context_length_exceeded",
 };
 
-const answered: AssistantMessage = {
+const answeredElsewhere: AssistantMessage = {
   role: "assistant",
   content: [{ type: "toolCall", id: "call_1", name: "read", arguments: { path: "a.png" } }],
   api: "elsewhere",
@@ -572,7 +629,7 @@ const messages: Message[] = [
     ],
     timestamp: 1,
   },
-  answered,
+  answeredElsewhere,
   {
     role: "toolResult",
     toolCallId: "call_1",

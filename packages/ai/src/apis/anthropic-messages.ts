@@ -92,7 +92,7 @@ function headers({ model, context, options }: DialectCall, custom: Readonly<Reco
 }
 
 /** The package's own ideas of limits and thinking follow its table of models; ours follow the model's facts. */
-function editBody(body: JsonBody, { model, options }: DialectCall, prompt: ConvertedPrompt): void {
+function editBody(body: JsonBody, { model, context, options }: DialectCall, prompt: ConvertedPrompt): void {
   const compat = compatOf(model);
   const plan = planThinking(model, options);
   body.max_tokens = plan.maxTokens;
@@ -104,6 +104,9 @@ function editBody(body: JsonBody, { model, options }: DialectCall, prompt: Conve
     body.temperature = options.temperature;
   if (compat.supportsEagerToolInputStreaming === false)
     for (const tool of records(body.tools)) delete tool.eager_input_streaming;
+  for (const [at, tool] of records(body.tools).entries())
+    if (compat.supportsStrictTools && context.tools?.[at]?.constrainedSampling) tool.strict = true;
+    else delete tool.strict;
   separateUserMessages(body, prompt);
   if (prompt.failedWithImages.length > 0) markFailedResults(body, prompt.failedWithImages);
   if (options.cacheRetention !== "none") markCache(body, compat, options.cacheRetention === "long");

@@ -12,6 +12,7 @@ export interface AnthropicCompat {
   supportsTemperature?: boolean;
   forceAdaptiveThinking?: boolean;
   allowEmptySignature?: boolean;
+  supportsStrictTools?: boolean;
 }
 
 /** The request fields that thinking decides about; an absent one is not sent. */
