@@ -1,6 +1,8 @@
 // The record files → the reference tables inside docs/*.md.
 
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { providers as knownProviders } from "../packages/ai/src/models/index.js";
 import { sessionEvents } from "../packages/coding-agent/src/core/events.js";
 import { rpcCommands, rpcErrorCodes, uiMethods } from "../packages/coding-agent/src/modes/rpc/rpc-types.js";
 import { Settings } from "../packages/coding-agent/src/resources/settings.js";
@@ -28,7 +30,38 @@ export function docTables(): Record<string, string> {
     "error-codes": codes(),
     settings: settings(),
     rooms: rooms(),
+    providers: providers(),
+    "example-minimal": example("minimal"),
+    "example-tool": example("events-and-tools", "tool"),
+    "example-events": example("events-and-tools", "events"),
   };
+}
+
+/** In the order in which they are looked at when nothing was chosen. */
+function providers(): string {
+  const code = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
+  const rows = Object.entries(knownProviders).map(([id, facts]) => {
+    const { name, env, bearerEnv = [], ambientEnv = [], urlEnv = [], defaultModel, keyless } = facts;
+    const keys = [...bearerEnv, ...env].map((variable) => code([variable]));
+    const sets = ambientEnv.map((variables) => variables.map((variable) => code([variable])).join(" + "));
+    const also = urlEnv.length > 0 ? ` with ${code(urlEnv)}` : "";
+    return [
+      code([id]),
+      name,
+      keyless ? "none needed; only by name" : [...keys, ...sets].join(", ") + also,
+      code([defaultModel]),
+    ];
+  });
+  return table(["Provider", "Name", "Credentials in the environment", "Model to start with"], rows);
+}
+
+/** The marked part of an example, which a test runs. */
+function example(file: string, part = ""): string {
+  const text = readFileSync(`packages/coding-agent/examples/sdk/${file}.ts`, "utf8");
+  const start = `// docs:start${part && ` ${part}`}\n`;
+  const from = text.indexOf(start);
+  if (from < 0) throw new Error(`examples/sdk/${file}.ts has no part "${part}"`);
+  return `\`\`\`ts\n${text.slice(from + start.length, text.indexOf("// docs:end", from)).trim()}\n\`\`\``;
 }
 
 function commands(): string {

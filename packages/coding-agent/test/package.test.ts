@@ -28,13 +28,13 @@ let installed: string;
 
 beforeAll(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "pi-package-")));
-  const packed = execFileSync("npm", ["pack", "--json", "--pack-destination", root], {
+  // The bundle is there already; making it again would pull it away from under the tests beside this one.
+  execFileSync(process.execPath, [join(repository, "scripts/declarations.mjs")]);
+  const packed = execFileSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", root], {
     cwd: product,
     encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
   });
-  // The scripts of packing may print before the answer.
-  const [{ filename }] = JSON.parse(packed.slice(packed.lastIndexOf("\n[\n") + 1));
+  const [{ filename }] = JSON.parse(packed);
   installed = join(root, "node_modules/@earendil-works/pi-coding-agent");
   mkdirSync(installed, { recursive: true });
   execFileSync("tar", ["-xzf", join(root, filename), "--strip-components=1", "-C", installed]);
