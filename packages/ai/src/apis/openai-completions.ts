@@ -93,7 +93,8 @@ function readDetails(signature: string): JSONObject[] | undefined {
 
 function headers({ model, options }: DialectCall, custom: Readonly<Record<string, string>>): Record<string, string> {
   const sent: Record<string, string> = {};
-  if (options.apiKey) sent.authorization = `Bearer ${options.apiKey}`;
+  if (options.apiKey && model.provider === "azure") sent["api-key"] = options.apiKey;
+  else if (options.apiKey) sent.authorization = `Bearer ${options.apiKey}`;
   const compat = chatCompat(model);
   if (options.sessionId && options.cacheRetention !== "none" && compat.sendSessionAffinityHeaders)
     Object.assign(sent, affinityHeaders(compat, options.sessionId));
