@@ -287,11 +287,10 @@ export class AgentSession {
    * Throws CommandError `busy` during a run, `nothing_to_do`, `cancelled`, `no_model`, `provider_error`, `session_locked`.
    */
   async compact(instructions?: string): Promise<CompactionResult> {
-    await this.acquireForChange();
     if (this.isStreaming)
       throw new CommandError("busy", "The agent is running. Abort it, or compact when it has settled");
     try {
-      return await this.#recovery.compactor.compact(instructions);
+      return await this.#recovery.compactor.compact(instructions, () => this.acquireForChange());
     } finally {
       if (this.#startAfterCompaction) this.#startQueued();
     }
@@ -372,26 +371,32 @@ export class AgentSession {
     return this.#input.pass(input, async (message, refuseIfCancelled) => {
       if (message === "handled") return "handled";
       if (this.#branches.isRunning) throw new CommandError("busy", "The session is moving to another entry");
-      if (this.isStreaming || this.#recovery.compactor.isRunning) {
-        const queue = queueDuringRun();
-        if (!this.isStreaming) {
-          this.models.require();
-          this.#startAfterCompaction = true;
-        }
-        await this.#queues.add(queue, message);
-        return "queued";
-      }
+      const early = this.#queueWhileBusy(queueDuringRun);
+      if (early) return this.#enqueue(early, message);
       const model = this.models.require();
       await this.#acquire();
       refuseIfCancelled();
-      if (this.isStreaming) {
-        // A run that began by itself while the file was waited for.
-        await this.#queues.add(queueDuringRun(), message);
-        return "queued";
-      }
+      // What began by itself while the file was waited for.
+      const late = this.#queueWhileBusy(queueDuringRun);
+      if (late) return this.#enqueue(late, message);
       this.#start(message, model);
       return "started";
     });
+  }
+
+  /** Where a text goes while a run or a compaction is under way; nothing when it starts a run. */
+  #queueWhileBusy(queueDuringRun: () => "steering" | "followUp"): "steering" | "followUp" | undefined {
+    if (this.isStreaming) return queueDuringRun();
+    if (!this.#recovery.compactor.isRunning) return undefined;
+    const queue = queueDuringRun();
+    this.models.require();
+    this.#startAfterCompaction = true;
+    return queue;
+  }
+
+  async #enqueue(queue: "steering" | "followUp", message: UserMessage): Promise<"queued"> {
+    await this.#queues.add(queue, message);
+    return "queued";
   }
 
   #start(message: UserMessage, model: Model): void {

@@ -51,6 +51,8 @@ interface Attempt {
   instructions?: string | undefined;
   willRetry: boolean;
   signal: AbortSignal;
+  /** Takes the session for writing first; a refusal comes before anything is announced. */
+  acquire?: (() => Promise<void>) | undefined;
   /** An answer that did not fit; it is summarised by nobody and leaves the conversation. */
   abandoned?: AssistantMessage;
 }
@@ -82,7 +84,7 @@ export class Compactor {
 
   /** Resolves when none is running. */
   async settled(): Promise<void> {
-    while (this.#running) await this.#running.done;
+    while (this.#running) await this.#running.done.catch(() => {});
   }
 
   /** Stops the one that is running; resolves after its end. Returns how many there were. */
@@ -90,14 +92,17 @@ export class Compactor {
     const running = this.#running;
     if (!running) return 0;
     running.abort.abort();
-    await running.done;
+    await running.done.catch(() => {}); // whoever asked for it is told
     return 1;
   }
 
-  /** The `compact` command. Throws CommandError `no_model`, `busy`, `nothing_to_do`, `cancelled` or `provider_error`. */
-  async compact(instructions: string | undefined): Promise<CompactionResult> {
+  /**
+   * The `compact` command; it counts as running while `acquire` is waited for. Throws CommandError `no_model`, `busy`,
+   * `nothing_to_do`, `cancelled`, `provider_error`, and what `acquire` rejects with.
+   */
+  async compact(instructions: string | undefined, acquire?: () => Promise<void>): Promise<CompactionResult> {
     if (this.#running) throw new CommandError("busy", "A compaction is running");
-    const outcome = await this.#run("manual", { instructions, willRetry: false });
+    const outcome = await this.#run("manual", { instructions, willRetry: false, acquire });
     if ("result" in outcome) return outcome.result;
     throw outcome.error;
   }
@@ -176,7 +181,8 @@ export class Compactor {
     attempt: Attempt,
   ): Promise<{ result: CompactionResult } | { error: CommandError }> {
     const { emit } = this.#options;
-    const { signal, willRetry } = attempt;
+    const { signal, willRetry, acquire } = attempt;
+    await acquire?.();
     await emit({ type: "compaction_start", reason });
     try {
       const result = await this.#make(reason, attempt);
