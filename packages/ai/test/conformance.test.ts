@@ -1,81 +1,10 @@
 // What every wire API has to do, walked over the registry: an API with recorded streams is tested by all of it.
 
-import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AssistantMessage, apiNames, type Context, complete, type Message, stream } from "../src/index.js";
-import { postOverHttp } from "../src/language-model/http.js";
+import { type AssistantMessage, complete, stream } from "../src/index.js";
 import { hold, type ReplayServer, startReplayServer } from "../src/testing/index.js";
-import { answer as answered, foreign, result, tools, user, withHoles } from "./conversations.js";
-import { eventsOf, fixture, fixtureUrl, lineOf, question, testModel, wireBytes } from "./fixtures.js";
-
-const wireApis = apiNames().filter((name) => existsSync(fixtureUrl(name, "text")));
-
-/** What an API cannot say, or says in its own way. */
-interface Traits {
-  /** Names the answer and the model that gave it. */
-  names: boolean;
-  /** Signs thinking. */
-  signs: boolean;
-  /** Sends the arguments of a call bit by bit. */
-  streamsArguments: boolean;
-  /** Counts tokens written to a cache. */
-  countsCacheWrites: boolean;
-  /** Counts thinking apart. */
-  countsReasoning: boolean;
-  /** Its requests say that they want a stream. */
-  asksForStream: boolean;
-  /** What keeps an idle connection open. */
-  noise: string;
-  /** The ids of calls and results in a request. */
-  callId: RegExp;
-  /** The text of a refusal. */
-  refusal: (status: number, body: string) => string;
-}
-const usual: Traits = {
-  names: true,
-  signs: true,
-  streamsArguments: true,
-  countsCacheWrites: true,
-  countsReasoning: true,
-  asksForStream: true,
-  noise: ": keep-alive\n\n",
-  callId: /"(?:call_id|tool_call_id)":"[^"]*"|"id":"[^"]*","type":"function"/g,
-  refusal: (status, body) => `${status}: ${body}`,
-};
-const errorOf = (body: string) => (body.startsWith("{") ? JSON.stringify(JSON.parse(body).error) : body);
-const responses = { refusal: (status: number, body: string) => `test API error (${status}): ${errorOf(body)}` };
-const gemini = {
-  streamsArguments: false,
-  countsCacheWrites: false,
-  asksForStream: false,
-  callId: /"id":"[^"]*"/g,
-  refusal: (_status: number, body: string) => body,
-};
-const differences: Record<string, Partial<Traits>> = {
-  "anthropic-messages": {
-    noise: ': keep-alive\n\nevent: ping\ndata: {"type":"ping"}\n\n',
-    callId: /"(?:id|tool_use_id)":"[^"]*"/g,
-    refusal: (status, body) => `${status} ${body}`,
-  },
-  "openai-completions": { refusal: (status, body) => `${status}: ${errorOf(body)}` },
-  "openai-responses": responses,
-  "azure-openai-responses": responses,
-  "google-generative-ai": gemini,
-  "google-vertex": gemini,
-  "mistral-conversations": { signs: false, countsCacheWrites: false },
-  "bedrock-converse-stream": {
-    names: false,
-    countsReasoning: false,
-    asksForStream: false,
-    noise: "",
-    callId: /"toolUseId":"[^"]*"/g,
-  },
-};
-// Named, because which of them a call takes by itself depends on what else the process has loaded.
-const transports = { "node:http": { fetch: postOverHttp as typeof fetch }, fetch: { fetch: globalThis.fetch } };
-const cases = wireApis.flatMap((api) =>
-  Object.entries(transports).map(([transport, send]) => ({ api, transport, send })),
-);
+import { cases, differences, overflowBody, traitsOf, wireApis } from "./api-traits.js";
+import { eventsOf, fixture, lineOf, question, testModel, wireBytes } from "./fixtures.js";
 
 let server: ReplayServer;
 beforeAll(async () => {
@@ -90,7 +19,7 @@ test("every API over the wire has recorded streams", () => {
 describe.each(cases)("$api over $transport", ({ api, send }) => {
   const options = { apiKey: "sk-secret-of-this-test", ...send };
   const model = () => testModel(api, server.url);
-  const traits: Traits = { ...usual, ...differences[api] };
+  const traits = traitsOf(api);
   const bytes = (text: string) => wireBytes(api, text);
   const answer = (name: string) => server.reply({ body: [bytes(fixture(api, name))] });
 
@@ -344,7 +273,7 @@ describe.each(cases)("$api over $transport", ({ api, send }) => {
   });
 
   test("overflow: a 400 that says the prompt is too long", async () => {
-    const body = JSON.stringify(overflows[api] ?? { error: openaiOverflow });
+    const body = overflowBody(api);
     server.reply({ status: 400, body });
     const { message, lines } = await eventsOf(model(), question, options);
     expect(lines).toEqual(["start", "error error"]);
@@ -462,96 +391,6 @@ describe.each(cases)("$api over $transport", ({ api, send }) => {
     expect(message.errorMessage).toContain("bad key [key]");
   });
 
-  test("hooks: the payload can be replaced, the response is shown", async () => {
-    answer("text");
-    const seen: unknown[] = [];
-    await complete(model(), question, {
-      ...options,
-      headers: { "x-extra": "1" },
-      onPayload: async (payload) => {
-        seen.push((payload as { stream?: boolean }).stream);
-        return { replaced: true };
-      },
-      onResponse: ({ status, headers }) => void seen.push(status, headers["content-type"]),
-    });
-    expect(seen).toEqual([traits.asksForStream ? true : undefined, 200, "text/event-stream"]);
-    const request = server.requests.at(-1);
-    expect(request?.body).toEqual({ replaced: true });
-    expect(request?.headers["x-extra"]).toBe("1");
-  });
-
-  test("a hook that throws is an error event", async () => {
-    const onPayload = () => {
-      throw new Error("hook is broken");
-    };
-    const { message } = await eventsOf(model(), question, { ...options, onPayload });
-    expect(message).toMatchObject({ stopReason: "error", errorMessage: "hook is broken", error: { kind: "other" } });
-  });
-
-  test("images in messages and in tool results reach a model that takes them, and no other", async () => {
-    answer("text");
-    answer("text");
-    await complete(model(), conversationWithImages, options);
-    const sent = JSON.stringify(server.requests.at(-1)?.body);
-    expect(sent).toContain("aW1hZ2Ux");
-    expect(sent).toContain("aW1hZ2Uy");
-    await complete(testModel(api, server.url, { input: ["text"] }), conversationWithImages, options);
-    const textOnly = JSON.stringify(server.requests.at(-1)?.body);
-    expect(textOnly).not.toContain("aW1hZ2");
-    expect(textOnly.match(/image left out/g)?.length).toBe(2);
-  });
-
-  test("history of another model: signatures stay here, ids are made valid, thinking is text or left out", async () => {
-    answer("text");
-    await complete(model(), foreign, options);
-    const sent = JSON.stringify(server.requests.at(-1)?.body);
-    expect(sent).not.toContain("foreign-signature");
-    expect(sent).not.toContain("fc|");
-    expect(sent).toContain("Going");
-    expect(sent).toContain("gone");
-    const ids = sent.match(traits.callId)?.map((match) => match.split('"')[3]) ?? [];
-    expect(ids).toEqual([ids[0], ids[0]]);
-    expect(ids[0]).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
-  });
-
-  test("history with holes: a call without a result gets one, failed answers and lost results are left out", async () => {
-    answer("text");
-    await complete(model(), withHoles(api), options);
-    const sent = JSON.stringify(server.requests.at(-1)?.body);
-    expect(sent).toContain("No result: the tool call was interrupted");
-    expect(sent).toContain("b is here");
-    expect(sent).toContain("And now?");
-    expect(sent).not.toContain("nobody asked");
-    expect(sent).not.toContain("half of an ans");
-  });
-
-  test("a long history is sent whole, the same the second time, and nothing of it is changed", async () => {
-    const messages = Array.from({ length: 400 }, (_, at) => [
-      user(`question ${at}`),
-      answered(api, [
-        { type: "thinking", thinking: `thought ${at}`, thinkingSignature: "c2ln" },
-        { type: "toolCall", id: `call_${at}`, name: "read", arguments: { path: `p${at}` } },
-      ]),
-      result(`call_${at}`, `result ${at}`, at % 2 ? {} : { isError: true, image: "aW1hZ2U=" }),
-    ]).flat();
-    const before = JSON.stringify(messages);
-    const sent = async () => {
-      answer("text");
-      await complete(model(), { systemPrompt: "Be kind", messages, tools }, { ...options, cacheRetention: "none" });
-      return JSON.stringify(server.requests.at(-1)?.body);
-    };
-    const first = await sent();
-    for (const text of ["question 0", "result 0", "question 399", "result 399"]) expect(first).toContain(text);
-    expect(await sent()).toBe(first);
-    expect(JSON.stringify(messages)).toBe(before);
-  });
-
-  test("lone surrogates are not sent", async () => {
-    answer("text");
-    await complete(model(), { messages: [{ role: "user", content: "a\ud83d b", timestamp: 1 }] }, options);
-    expect(JSON.stringify(server.requests.at(-1)?.body)).toContain("a\ufffd b");
-  });
-
   test("while nobody pulls, the provider is not read", async () => {
     const line = fixture(api, "text").match(/(?:event: .*\n)?data: .*Hello.*\n\n/)?.[0] ?? "";
     const [head = "", tail = ""] = fixture(api, "text").split(line);
@@ -574,69 +413,3 @@ describe.each(cases)("$api over $transport", ({ api, send }) => {
     await iterator.return?.();
   });
 });
-
-const geminiOverflow = {
-  error: {
-    code: 400,
-    message: "The input token count (210000) exceeds the maximum number of tokens allowed (200000).",
-    status: "INVALID_ARGUMENT",
-  },
-};
-/** How each API says that the prompt is too long. */
-const overflows: Record<string, object> = {
-  "anthropic-messages": {
-    type: "error",
-    error: { type: "invalid_request_error", message: "prompt is too long: 210000 tokens > 200000 maximum" },
-  },
-  "google-generative-ai": geminiOverflow,
-  "google-vertex": geminiOverflow,
-  "mistral-conversations": {
-    object: "error",
-    message: "Prompt contains 210000 tokens, too large for model with 200000 maximum context length",
-    type: "invalid_request_prompt",
-  },
-  "bedrock-converse-stream": { message: "Input is too long for requested model." },
-};
-const openaiOverflow = {
-  message: "This model's maximum context length is 200000 tokens.",
-  type: "invalid_request_error",
-  code: "context_length_exceeded",
-};
-
-const answeredElsewhere: AssistantMessage = {
-  role: "assistant",
-  content: [{ type: "toolCall", id: "call_1", name: "read", arguments: { path: "a.png" } }],
-  api: "elsewhere",
-  provider: "elsewhere",
-  model: "other",
-  usage: {
-    input: 0,
-    output: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-    totalTokens: 0,
-    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-  },
-  stopReason: "toolUse",
-  timestamp: 2,
-};
-const messages: Message[] = [
-  {
-    role: "user",
-    content: [
-      { type: "text", text: "Compare" },
-      { type: "image", data: "aW1hZ2Ux", mimeType: "image/png" },
-    ],
-    timestamp: 1,
-  },
-  answeredElsewhere,
-  {
-    role: "toolResult",
-    toolCallId: "call_1",
-    toolName: "read",
-    content: [{ type: "image", data: "aW1hZ2Uy", mimeType: "image/png" }],
-    isError: false,
-    timestamp: 3,
-  },
-];
-const conversationWithImages: Context = { messages };

@@ -2,7 +2,9 @@
 
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { addUsage, emptyUsage, type ModelCost, type Usage, withCost } from "../src/index.js";
+import { addUsage, complete, emptyUsage, type ModelCost, type Usage, withCost } from "../src/index.js";
+import { fail, usage as reported, scriptedModel } from "../src/testing/index.js";
+import { withEstimate } from "../src/usage.js";
 
 const cost: ModelCost = {
   input: 3,
@@ -79,4 +81,62 @@ test("addUsage is commutative, and empty usage adds nothing", () => {
     }),
     { seed: 7, numRuns: 100 },
   );
+});
+
+test.each<[string, Partial<Usage>, number, number | undefined, Partial<Usage>]>([
+  ["nothing reported, nothing came", {}, 0, undefined, { output: 0 }],
+  ["nothing reported", {}, 9, undefined, { input: 0, output: 3, totalTokens: 3, estimated: true }],
+  [
+    "the beginning reported",
+    { input: 100, output: 1, totalTokens: 101 },
+    9,
+    0,
+    { input: 100, output: 3, totalTokens: 103, estimated: true },
+  ],
+  ["a beginning longer than what came", { output: 5, totalTokens: 5 }, 4, 0, { output: 5, estimated: true }],
+  ["a part reported", { output: 50, totalTokens: 50 }, 108, 100, { output: 52, totalTokens: 52, estimated: true }],
+  ["all reported", { output: 50, totalTokens: 50 }, 100, 100, { output: 50 }],
+  ["reported by who keeps no count of characters", { output: 50, totalTokens: 50 }, 999, undefined, { output: 50 }],
+])("withEstimate: %s", (_title, counts, characters, covered, expected) => {
+  const usage = withCost({ cost }, usageOf(counts));
+  const estimated = withEstimate({ cost }, usage, characters, covered);
+  expect(estimated).toMatchObject(expected);
+  expect("estimated" in estimated).toBe("estimated" in expected);
+  expect(estimated.cost).toEqual(withCost({ cost }, estimated).cost);
+});
+
+test("withEstimate never takes away from what was reported, and changes nothing but the output", () => {
+  const count = fc.nat(1e6);
+  const usages = fc.record({ input: count, output: count, cacheRead: count, cacheWrite: count }).map(usageOf);
+  fc.assert(
+    fc.property(usages, count, fc.option(count, { nil: undefined }), (usage, characters, covered) => {
+      const {
+        output,
+        totalTokens,
+        cost: _cost,
+        estimated,
+        ...rest
+      } = withEstimate({ cost }, usage, characters, covered);
+      expect(output).toBeGreaterThanOrEqual(usage.output);
+      expect(totalTokens - usage.totalTokens).toBe(output - usage.output);
+      expect(usage).toMatchObject(rest);
+      if (!estimated) expect(output).toBe(usage.output);
+    }),
+    { seed: 7, numRuns: 200 },
+  );
+});
+
+test("an answer that failed has what was reported, priced exactly, in its tier", async () => {
+  const scripted = scriptedModel({ cost });
+  const counts = { input: 150_000, output: 7, cacheRead: 60_000, cacheWrite: 10 };
+  scripted.reply("Half", reported(counts), fail("server")).reply("Half of it", fail("server"));
+  const failed = await complete(scripted.model, { messages: [] });
+  expect(failed.usage.estimated).toBeUndefined();
+  const { cost: paid } = failed.usage;
+  const exact = [150_000 * 6, 7 * 22.5, 60_000 * 0.6, 10 * 7.5].map((price) => price / 1e6);
+  for (const [at, price] of [paid.input, paid.output, paid.cacheRead, paid.cacheWrite].entries())
+    expect(Math.abs(price - exact[at]!)).toBeLessThan(1e-9);
+  const unreported = await complete(scripted.model, { messages: [] });
+  expect(unreported.usage).toMatchObject({ input: 0, output: 3, totalTokens: 3, estimated: true });
+  scripted.dispose();
 });
