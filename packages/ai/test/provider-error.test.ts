@@ -46,6 +46,16 @@ describe("failureInfo by the provider's error type", () => {
     [undefined, { type: "error", error: { type: "api_error" } }, "server", "api_error"],
     [undefined, { type: "error", error: { type: "authentication_error" } }, "auth", "authentication_error"],
     [undefined, { error: { code: 502, message: "Provider returned error" } }, "server", "502"],
+    [429, { error: { code: 429, message: "x", status: "RESOURCE_EXHAUSTED" } }, "rate_limit", "RESOURCE_EXHAUSTED"],
+    [undefined, { error: { code: 503, message: "x", status: "UNAVAILABLE" } }, "overloaded", "UNAVAILABLE"],
+    [
+      400,
+      { error: { code: 400, message: "API key not valid.", status: "INVALID_ARGUMENT" } },
+      "auth",
+      "INVALID_ARGUMENT",
+    ],
+    [undefined, { error: { code: "throttlingException", message: "x" } }, "rate_limit", "throttlingException"],
+    [undefined, { error: { code: "serviceQuotaExceededException" } }, "quota", "serviceQuotaExceededException"],
     [undefined, { error: { code: 429 } }, "rate_limit", "429"],
     [
       undefined,

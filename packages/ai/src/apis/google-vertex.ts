@@ -49,32 +49,8 @@ function withVersion(root: string): string {
   return /\/v\d+(?:beta\d*)?$/.test(root) ? root : `${root}/v1`;
 }
 
-type TokenSource = { getAccessToken(): Promise<string | null | undefined> };
-/** One a credentials file, so that a token is asked for once an hour and not once a call. */
-const sources = new Map<string, Promise<TokenSource>>();
-
 async function accessToken(keyFile: string | undefined): Promise<string> {
-  try {
-    let source = sources.get(keyFile ?? "");
-    if (!source) {
-      source = makeSource(keyFile);
-      sources.set(keyFile ?? "", source);
-    }
-    const token = await (await source).getAccessToken();
-    if (token) return token;
-  } catch (cause) {
-    sources.delete(keyFile ?? "");
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new ProviderError(`Cannot get credentials for Google Cloud: ${reason}`, { kind: "auth" }, { cause });
-  }
-  throw new ProviderError("Cannot get credentials for Google Cloud: no token was given", { kind: "auth" });
-}
-
-async function makeSource(keyFile: string | undefined): Promise<TokenSource> {
   // Loaded lazily: it costs 150 ms, and a key needs none of it.
-  const { GoogleAuth } = await import("google-auth-library");
-  return new GoogleAuth({
-    scopes: ["https://www.googleapis.com/auth/cloud-platform"],
-    ...(keyFile && { keyFilename: keyFile }),
-  });
+  const { cloudToken } = await import("./google-credentials.js");
+  return cloudToken(keyFile);
 }

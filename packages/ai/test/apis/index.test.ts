@@ -27,7 +27,7 @@ test("registerApi adds a name, loads once, and its undo puts back what was there
   expect(await loadApi("one")).toBeUndefined();
 });
 
-test.each(["anthropic-messages", "openai-completions", "demo"])("%s is there and loads", async (name) => {
+test.each(apiNames())("%s is there and loads", async (name) => {
   expect(apiNames()).toContain(name);
   expect(typeof (await loadApi(name))?.stream).toBe("function");
 });
