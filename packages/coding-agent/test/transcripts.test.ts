@@ -9,15 +9,16 @@ import { brokenOrder } from "./helpers/event-grammar.js";
 import { startInProcessRpc } from "./helpers/in-process-rpc.js";
 import type { RpcPeer } from "./helpers/peer.js";
 import { difference } from "./helpers/records.js";
-import { playTranscript, readTranscript } from "./helpers/transcript.js";
+import { playTranscript, readTranscript, transcriptFiles } from "./helpers/transcript.js";
 
 const folder = new URL("transcripts/", import.meta.url);
 const names = readdirSync(folder)
   .filter((name) => name.endsWith(".jsonl"))
   .map((name) => name.slice(0, -".jsonl".length));
 
-async function play(name: string, peer: RpcPeer, model: AnsweringModel): Promise<void> {
-  const steps = readTranscript(readFileSync(new URL(`${name}.jsonl`, folder), "utf8"));
+const stepsOf = (name: string) => readTranscript(readFileSync(new URL(`${name}.jsonl`, folder), "utf8"));
+
+async function play(steps: ReturnType<typeof stepsOf>, peer: RpcPeer, model: AnsweringModel): Promise<void> {
   const sent = await playTranscript(steps, peer, model);
   peer.closeStdin();
   await peer.ended;
@@ -40,17 +41,19 @@ describe("transcripts", () => {
   });
 
   test.each(names)("%s, in process", async (name) => {
-    const peer = await startInProcessRpc();
+    const steps = stepsOf(name);
+    const peer = await startInProcessRpc({ files: transcriptFiles(steps) });
     try {
-      await play(name, peer, peer.model);
+      await play(steps, peer, peer.model);
     } finally {
       await peer.dispose();
     }
   });
 
   test.each(names)("%s, built", async (name) => {
-    const { cli, model } = await startCliRpc();
-    await play(name, cli, model);
+    const steps = stepsOf(name);
+    const { cli, model } = await startCliRpc({ files: transcriptFiles(steps) });
+    await play(steps, cli, model);
     expect(cli.faults).toEqual([]);
     expect(cli.stderr).toBe("");
   });

@@ -44,19 +44,31 @@ export class Holds {
 /** A model that is told its answers. */
 export interface AnsweringModel {
   answer(...steps: AnswerStep[]): void;
+  /** Resolves when it has been asked this many times. */
+  asked(times: number): Promise<void>;
   readonly holds: Holds;
 }
 
 /** Lets a scripted model play steps. */
 export function answeringModel(model: ScriptedModel): AnsweringModel {
   const holds = new Holds();
-  return { holds, answer: (...steps) => void model.reply(...steps.map((step) => toScript(step, holds))) };
+  return {
+    holds,
+    answer: (...steps) => void model.reply(...steps.map((step) => toScript(step, holds))),
+    async asked(times) {
+      while (model.requests.length < times) await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
 }
 
 /** Lets a loopback server send steps as streams of the chat completions API. */
 export function answeringServer(server: ReplayServer): AnsweringModel {
   const holds = new Holds();
-  return { holds, answer: (...steps) => void server.reply(toReply(steps, holds)) };
+  return {
+    holds,
+    answer: (...steps) => void server.reply(toReply(steps, holds)),
+    asked: async (times) => void (await server.request(times - 1)),
+  };
 }
 
 function toScript(step: AnswerStep, holds: Holds): ScriptStep {

@@ -3,10 +3,11 @@
 import { expect } from "vitest";
 import type { AnsweringModel, AnswerStep } from "./answers.js";
 import type { RpcPeer } from "./peer.js";
-import type { Captures, JsonRecord } from "./records.js";
+import type { Captures, Json, JsonRecord } from "./records.js";
 
 interface Step {
   about?: string;
+  settings?: JsonRecord;
   reply?: AnswerStep[];
   send?: JsonRecord | JsonRecord[];
   raw?: string;
@@ -14,6 +15,7 @@ interface Step {
   expectNext?: unknown;
   answered?: unknown;
   never?: unknown;
+  asked?: number;
   release?: string;
   signal?: "SIGINT" | "SIGTERM" | "SIGHUP";
   eof?: true;
@@ -21,7 +23,7 @@ interface Step {
 }
 
 const verbs: ReadonlySet<string> = new Set(
-  "about reply send raw expect expectNext answered never release signal eof exit".split(" "),
+  "about settings reply send raw expect expectNext answered never asked release signal eof exit".split(" "),
 );
 
 /** Throws for a line that is no step, naming it. */
@@ -59,7 +61,7 @@ export async function playTranscript(
     const { records } = peer;
     if (step.reply) model.answer(...step.reply);
     else if (step.send) {
-      const list = Array.isArray(step.send) ? step.send : [step.send];
+      const list = fill(Array.isArray(step.send) ? step.send : [step.send], captures);
       sent.push(...list);
       peer.sendRaw(list.map((record) => `${JSON.stringify(record)}\n`).join(""));
     } else if (step.raw !== undefined) peer.sendRaw(step.raw);
@@ -67,9 +69,25 @@ export async function playTranscript(
     else if ("expectNext" in step) await records.following(step.expectNext, captures);
     else if ("answered" in step) await records.anywhere(step.answered);
     else if ("never" in step) expect(records.matching(step.never)).toEqual([]);
+    else if (step.asked !== undefined) await model.asked(step.asked);
     else if (step.release) model.holds.get(step.release).release();
     else if (step.signal) peer.signal(step.signal);
     else if (step.eof) peer.closeStdin();
     else if (step.exit !== undefined) expect(await peer.ended).toBe(step.exit);
   }
+}
+
+/** The settings a transcript starts with, as files of the workspace. */
+export function transcriptFiles(steps: readonly Step[]): Record<string, unknown> {
+  const settings = steps.find((step) => step.settings)?.settings;
+  return settings ? { "agent/settings.json": settings } : {};
+}
+
+/** Puts what was remembered in place of `<is:x>`. */
+function fill<T extends Json>(value: T, captures: Captures): T {
+  const replaced = JSON.stringify(value).replace(/"<is:(\w+)>"/g, (_, name) => {
+    if (!captures.has(name)) throw new Error(`Nothing was remembered as "${name}"`);
+    return JSON.stringify(captures.get(name));
+  });
+  return JSON.parse(replaced) as T;
 }
