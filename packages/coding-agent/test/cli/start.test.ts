@@ -165,6 +165,24 @@ describe("broken files", () => {
   });
 });
 
+describe("the examples of the documents", () => {
+  test("docs/models.md: both files are read without a complaint, and do what they say", async () => {
+    const document = readFileSync(new URL("../../docs/models.md", import.meta.url), "utf8");
+    const [auth, models] = [...document.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => text);
+    const place = workspace({ "agent/auth.json": auth, "agent/models.json": models });
+    const cli = startCli({ place, args: ["--mode", "rpc", "--model", "local/qwen3-coder"] });
+    expect(await cli.ask({ type: "get_diagnostics" })).toMatchObject({ data: { diagnostics: [] } });
+    expect(await stateOf(cli)).toMatchObject({ model: { baseUrl: "http://127.0.0.1:8080/v1", contextWindow: 65_536 } });
+    const { data } = await cli.ask({ type: "get_available_models" });
+    const list = (data as { models: { provider: string; id: string; contextWindow: number }[] }).models;
+    expect(list.find(({ id, provider }) => provider === "anthropic" && id === "claude-sonnet-5")?.contextWindow).toBe(
+      200_000,
+    );
+    expect(list.some(({ provider }) => provider === "openai")).toBe(true);
+    expect(list.some(({ provider }) => provider === "azure")).toBe(false);
+  });
+});
+
 describe("sessions", () => {
   test("a session is written to the directory of its working directory", async () => {
     const place = workspace();

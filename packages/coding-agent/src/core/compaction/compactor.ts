@@ -170,7 +170,7 @@ export class Compactor {
     const abort = new AbortController();
     const signal = how.signal ? AbortSignal.any([abort.signal, how.signal]) : abort.signal;
     const done = this.#attempt(reason, { ...how, signal }).finally(() => {
-      this.#running = undefined;
+      if (this.#running?.done === done) this.#running = undefined; // the next one may have begun
     });
     this.#running = { abort, done };
     return done;
