@@ -261,7 +261,7 @@ export class AgentSession {
     this.#startAfterCompaction = false;
     // A compaction of a run ends with it.
     if (await this.#runs.abort()) return cancelled + 1;
-    return cancelled + this.#branches.abort() + (await this.#recovery.compactor.abort());
+    return cancelled + (await this.#branches.abort()) + (await this.#recovery.compactor.abort());
   }
 
   /** Gives up the wait for another attempt. Returns how many waits there were. */
@@ -289,10 +289,12 @@ export class AgentSession {
   async compact(instructions?: string): Promise<CompactionResult> {
     if (this.isStreaming)
       throw new CommandError("busy", "The agent is running. Abort it, or compact when it has settled");
+    if (this.#branches.isRunning) throw new CommandError("busy", "The session is moving to another entry");
     try {
       return await this.#recovery.compactor.compact(instructions, () => this.acquireForChange());
     } finally {
-      if (this.#startAfterCompaction) this.#startQueued();
+      // Not when the next compaction has been asked for already: it is followed by the run.
+      if (this.#startAfterCompaction && !this.#recovery.compactor.isRunning) this.#startQueued();
     }
   }
 
@@ -417,11 +419,14 @@ export class AgentSession {
   }
 
   async #acquire(): Promise<void> {
+    const leaf = this.store.getLeafId();
     try {
       await this.store.acquire();
     } catch (error) {
       throw new CommandError("session_locked", error instanceof Error ? error.message : String(error));
     }
+    // Another process went on from where we are before the file became ours: its messages are on our branch.
+    if (this.store.getLeafId() !== leaf) this.#conversation.reload();
   }
 
   async #turnSetup(): Promise<TurnSetup> {

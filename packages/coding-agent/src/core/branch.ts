@@ -25,7 +25,7 @@ export interface Navigation {
 /** Goes on from other entries of the session. Nothing that is left is lost: it stays a branch of the tree. */
 export class Branches {
   readonly #options: BranchesOptions;
-  #running: AbortController | undefined;
+  #running: { abort: AbortController; done: Promise<unknown> } | undefined;
 
   constructor(options: BranchesOptions) {
     this.#options = options;
@@ -35,10 +35,12 @@ export class Branches {
     return this.#running !== undefined;
   }
 
-  /** Gives up the summary under way; the leaf stays where it is. Returns how many there were. */
-  abort(): number {
-    if (!this.#running) return 0;
-    this.#running.abort();
+  /** Gives up the summary under way, and the leaf stays where it is; resolves after its end. Returns how many there were. */
+  async abort(): Promise<number> {
+    const running = this.#running;
+    if (!running) return 0;
+    running.abort.abort();
+    await running.done.catch(() => {}); // whoever asked for it is told
     return 1;
   }
 
@@ -47,37 +49,36 @@ export class Branches {
     const { store, reload } = this.#options;
     if (!store.getEntry(entryId)) throw new CommandError("not_found", `Entry not found: ${entryId}`, "entryId");
     const left = summarize ? messagesLeft(store, entryId) : [];
-    if (left.length === 0) {
-      store.branch(entryId);
-      reload();
-      return { cancelled: false, leafId: entryId };
-    }
+    if (left.length === 0) return this.#move(entryId);
     const made = await this.#summarize(left, instructions);
     if (!made) return { cancelled: true, leafId: store.getLeafId() };
     const { text, details, usage } = made;
+    if (!text) return this.#move(entryId); // a model was shown none of it
     const leafId = store.branchWithSummary(entryId, text, details, undefined, usage);
     reload();
     return { cancelled: false, leafId, summary: text };
+  }
+
+  #move(entryId: string): Navigation {
+    this.#options.store.branch(entryId);
+    this.#options.reload();
+    return { cancelled: false, leafId: entryId };
   }
 
   async #summarize(messages: readonly AgentMessage[], instructions: string | undefined) {
     const model = this.#options.model();
     if (!model) throw new CommandError("no_model", "No model selected. A summary needs one");
     const abort = new AbortController();
-    this.#running = abort;
+    const { signal } = abort;
+    const job = { kind: "branch", source: "branchSummary", model, messages, instructions, signal } as const;
+    const done = this.#options.summarizer.summarize(job);
+    this.#running = { abort, done };
     try {
-      const { text, usage } = await this.#options.summarizer.summarize({
-        kind: "branch",
-        source: "branchSummary",
-        model,
-        messages,
-        instructions,
-        signal: abort.signal,
-      });
+      const { text, usage } = await done;
       const details = collectFiles(messages);
-      return { text: `${text}${fileListsText(details)}`, details, usage };
+      return { text: text && `${text}${fileListsText(details)}`, details, usage };
     } catch (error) {
-      if (abort.signal.aborted) return undefined;
+      if (signal.aborted) return undefined;
       throw new CommandError("provider_error", error instanceof Error ? error.message : String(error));
     } finally {
       this.#running = undefined;

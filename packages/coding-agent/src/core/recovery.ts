@@ -92,7 +92,7 @@ export class RunRecovery {
     const { compactor, retries } = this;
     if (compactor.canRecover(last))
       return {
-        willRetry: compactor.willRecover,
+        willRetry: compactor.willRecover(last),
         proceed: async () => {
           const recovered = await compactor.recover(last, signal);
           if (!recovered) await retries.decide(last, signal)?.proceed();

@@ -102,9 +102,12 @@ export class Runs {
       fault(error);
     }
     // From here on a text starts a run of its own, so nothing is awaited between the last look at the queues and this.
-    this.#settle(outcome, signal.aborted);
+    // An abort that came when the answer was complete and nothing was left to do has cut nothing off.
+    const isComplete = outcome.last?.stopReason === "stop" && queues.length === 0;
+    const aborted = signal.aborted && !isComplete;
+    this.#settle(outcome, aborted);
     try {
-      await emit({ type: "agent_settled", aborted: signal.aborted });
+      await emit({ type: "agent_settled", aborted });
     } catch (error) {
       fault(error);
     }

@@ -4,7 +4,7 @@ import { type AssistantMessage, addUsage, type ErrorInfo, type Model, type Usage
 import { CommandError } from "../errors.js";
 import type { Emit } from "../event-line.js";
 import type { CompactionReason, CompactionResult } from "../events.js";
-import { collectFiles, type FileLists, fileListsText } from "../summarize/file-lists.js";
+import { collectFiles, type FileLists, fileListsText, withoutFileLists } from "../summarize/file-lists.js";
 import { type Summary, SummaryError, type SummaryJob } from "../summarize/summarize.js";
 import { contextTokens, estimateTokens, type MeasuredContext } from "../token-estimate.js";
 import { type CompactionPlan, type ContextItem, planCompaction } from "./plan.js";
@@ -124,9 +124,10 @@ export class Compactor {
     return this.enabled && this.#isOverflow(answer) && (!this.#hasRecovered || answer.stopReason === "error");
   }
 
-  /** Whether `recover` will try, instead of reporting that it has tried before. */
-  get willRecover(): boolean {
-    return !this.#hasRecovered;
+  /** Whether `recover` can try: not for the second time, and there is something to summarise. */
+  willRecover(answer: AssistantMessage): boolean {
+    const model = this.#options.model();
+    return !this.#hasRecovered && model !== null && this.#plan(model, answer) !== undefined;
   }
 
   /** Makes room after an overflow; says whether the prompt can be tried again. At most once for each text of the user. */
@@ -227,6 +228,7 @@ export class Compactor {
       return this.#record(whole, true, abandoned);
     }
     const { text, usage } = await this.#summary(plan, { model: current, instructions, signal, reason });
+    if (!text) throw nothing("Nothing to compact (session too small)"); // a model was shown none of it
     const details = collectFiles([...plan.history, ...plan.prefix], earlierFiles());
     const entry = {
       summary: `${text}${fileListsText(details)}`,
@@ -252,15 +254,16 @@ export class Compactor {
 
   /** Two summaries when a user span is cut: of what came before it, and of its beginning. */
   async #summary(
-    { history, prefix, previousSummary }: CompactionPlan,
+    { history, prefix, previousSummary = "" }: CompactionPlan,
     common: Pick<SummaryJob, "model" | "instructions" | "signal"> & { reason: CompactionReason },
   ): Promise<Summary> {
     const { summarize } = this.#options;
     const job = { ...common, source: "compaction" as const };
+    const previous = withoutFileLists(previousSummary); // the new summary gets lists of its own
     const older =
       history.length > 0
-        ? await summarize({ ...job, kind: "history", messages: history, previous: previousSummary })
-        : { text: previousSummary ?? "" };
+        ? await summarize({ ...job, kind: "history", messages: history, ...(previous && { previous }) })
+        : { text: previous };
     if (prefix.length === 0) return older;
     const newer = await summarize({ ...job, kind: "prefix", messages: prefix });
     const text = [older.text, newer.text].filter(Boolean).join("\n\n# The work under way, from its beginning\n\n");

@@ -31,6 +31,8 @@ export function planCompaction(items: readonly ContextItem[], keepRecentTokens: 
   const start = previous ? 1 : 0;
   const cut = cutAt(items, start, keepRecentTokens);
   if (cut === undefined) return undefined;
+  const leaves = items.slice(start, cut);
+  if (leaves.every(({ message }) => estimateTokens(message) === 0)) return undefined; // no room would be made
   const spanStart = beginsSpan(items[cut]?.message) ? cut : spanBefore(items, start, cut);
   return {
     firstKeptEntryId: (items[cut] as ContextItem).id,

@@ -35,6 +35,11 @@ export function fileListsText({ readFiles, modifiedFiles }: FileLists): string {
   return block("read-files", readFiles) + block("modified-files", modifiedFiles);
 }
 
+/** A summary without the lists at its end. */
+export function withoutFileLists(summary: string): string {
+  return summary.replace(/(?:\n\n<(read|modified)-files>\n(?:(?!<).*\n)*<\/\1-files>)+$/, "");
+}
+
 function strings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 }

@@ -25,7 +25,7 @@ export interface RetryPolicy {
 
 export interface SummarizerOptions {
   emit: Emit;
-  /** Makes one model call and gives its final message; never rejects. */
+  /** Makes one model call and gives its final message; rejects when the call cannot be made. */
   complete: (model: Model, request: SummaryCall, options: StreamOptions) => Promise<AssistantMessage>;
   policy: () => RetryPolicy;
   /** Resolves after so many milliseconds, or rejects when the signal aborts. */
@@ -100,41 +100,35 @@ export class Summarizer {
     const { model, signal, source, reason } = job;
     const options: StreamOptions = {
       signal,
-      maxTokens: Math.min(model.maxTokens, longestSummaryTokens),
+      maxTokens: summaryTokens(model),
       cacheRetention: "none", // a prompt that is not asked again
       thinkingLevel: "off",
     };
     const { maxRetries, baseMs, capMs } = policy();
     let attempt = 0;
-    for (;;) {
-      const answer = await complete(model, { systemPrompt: summarySystemPrompt, text }, options);
-      const problem = problemOf(answer);
-      const again = problem && !signal.aborted && isRetryable(problem.info.kind) && attempt < maxRetries;
-      if (!again) {
-        if (attempt > 0) await emit({ type: "summarization_retry_finished" });
-        if (signal.aborted) throw new SummaryError("Cancelled", { kind: "aborted" });
-        if (problem) throw problem;
-        return answer;
+    try {
+      for (;;) {
+        const answer = await complete(model, { systemPrompt: summarySystemPrompt, text }, options);
+        if (signal.aborted) throw cancelled();
+        const problem = problemOf(answer);
+        if (!problem) return answer;
+        const { message: errorMessage, info: error } = problem;
+        if (!isRetryable(error.kind) || attempt >= maxRetries) throw problem;
+        attempt += 1;
+        const delayMs = backoffDelay(attempt - 1, { baseMs, capMs, retryAfterMs: error.retryAfterMs });
+        const scheduled = { attempt, maxAttempts: maxRetries, delayMs, errorMessage, error };
+        await emit({ type: "summarization_retry_scheduled", ...scheduled });
+        await sleep(delayMs, signal).catch(() => Promise.reject(cancelled()));
+        await emit({ type: "summarization_retry_attempt_start", source, ...(reason && { reason }) });
       }
-      attempt += 1;
-      const delayMs = backoffDelay(attempt - 1, { baseMs, capMs, retryAfterMs: problem.info.retryAfterMs });
-      const scheduled = {
-        attempt,
-        maxAttempts: maxRetries,
-        delayMs,
-        errorMessage: problem.message,
-        error: problem.info,
-      };
-      await emit({ type: "summarization_retry_scheduled", ...scheduled });
-      try {
-        await sleep(delayMs, signal);
-      } catch {
-        await emit({ type: "summarization_retry_finished" });
-        throw new SummaryError("Cancelled", { kind: "aborted" });
-      }
-      await emit({ type: "summarization_retry_attempt_start", source, ...(reason && { reason }) });
+    } finally {
+      if (attempt > 0) await emit({ type: "summarization_retry_finished" });
     }
   }
+}
+
+function cancelled(): SummaryError {
+  return new SummaryError("Cancelled", { kind: "aborted" });
 }
 
 function problemOf(answer: AssistantMessage): SummaryError | undefined {
@@ -152,11 +146,20 @@ function textOf(answer: AssistantMessage): string {
     .trim();
 }
 
+/** Servers add it to the prompt before they compare with the window, so it is a part of a small one. */
+function summaryTokens(model: Model): number {
+  return Math.min(model.maxTokens, longestSummaryTokens, Math.floor(windowOf(model) / 4));
+}
+
 /** Characters of conversation that fit into one request beside the answer and the summary so far. */
 function pieceCharacters(model: Model, previous: string | undefined): number {
-  const answer = Math.min(model.maxTokens, longestSummaryTokens);
-  const room = model.contextWindow - 2 * answer - requestOverhead;
-  return Math.max(4 * room - (previous?.length ?? 0), model.contextWindow, 1000);
+  const room = windowOf(model) - 2 * summaryTokens(model) - requestOverhead;
+  return Math.max(4 * room - (previous?.length ?? 0), windowOf(model), 1000);
+}
+
+/** Tokens; of a model whose window nobody knows, what models have at least these days. */
+function windowOf({ contextWindow }: Model): number {
+  return contextWindow || 128_000;
 }
 
 function pieces(paragraphs: readonly string[], limit: number): string[][] {
@@ -180,6 +183,15 @@ function pieces(paragraphs: readonly string[], limit: number): string[][] {
 function parts(text: string, limit: number): string[] {
   if (text.length <= limit) return [text];
   const result: string[] = [];
-  for (let from = 0; from < text.length; from += limit) result.push(text.slice(from, from + limit));
+  for (let from = 0; from < text.length; ) {
+    let to = from + limit;
+    if (to < text.length && isHighSurrogate(text, to - 1)) to -= 1; // not in the middle of a pair
+    result.push(text.slice(from, to));
+    from = to;
+  }
   return result;
+}
+
+function isHighSurrogate(text: string, at: number): boolean {
+  return /[\ud800-\udbff]/.test(text[at] ?? "");
 }
