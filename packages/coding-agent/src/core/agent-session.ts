@@ -202,7 +202,7 @@ export class AgentSession {
   stats(): SessionStats {
     const { store } = this;
     const session = { sessionFile: store.getSessionFile(), sessionId: store.getSessionId() };
-    return sessionStats(session, store.getEntries(), this.#conversation.measured, this.model);
+    return sessionStats(session, store.getUsage(), this.#conversation.measured, this.model);
   }
 
   /**

@@ -108,7 +108,7 @@ export class SessionRuntime {
 
   /** The user's messages of all branches, in file order. */
   forkMessages(): { entryId: string; text: string }[] {
-    return this.#session.store.getEntries().flatMap((entry) => {
+    return this.#session.store.getUserEntries().flatMap((entry) => {
       const message = userMessageOf(entry);
       return message ? [{ entryId: entry.id, text: userText(message) }] : [];
     });

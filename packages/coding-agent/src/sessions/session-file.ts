@@ -29,7 +29,7 @@ export class SessionFile {
   readonly #reader: SessionReader;
   readonly #lock: SessionLock;
   readonly #allLines: () => Iterable<string>;
-  #unwritten: { id: string; line: string }[] = [];
+  #unwritten: { id: string; entry: SessionEntry; line: string }[] = [];
   #fd: number | undefined;
   #exists: boolean;
   /** Whether `prepare` found that somebody removed the file. */
@@ -77,6 +77,7 @@ export class SessionFile {
   /** Drops the lock and closes the file. Never throws. */
   release(): void {
     this.#close();
+    this.#reader.bodies.close();
     this.#lock.release();
   }
 
@@ -103,8 +104,8 @@ export class SessionFile {
   }
 
   /** Makes a line (with its LF) wait for the next `write`. */
-  queue(id: string, line: string): void {
-    this.#unwritten.push({ id, line });
+  queue(entry: SessionEntry, line: string): void {
+    this.#unwritten.push({ id: entry.id, entry, line });
   }
 
   /** Writes what waits, after `prepare`. Throws the system's error; what could not be written goes on waiting. */
@@ -114,7 +115,10 @@ export class SessionFile {
     if (this.#unwritten.length === 0) return;
     if (this.#reader.isMigrated) this.#replaceOldVersion();
     while (this.#unwritten.length > 0) {
-      this.#append(this.#unwritten[0]!.line);
+      const { entry, line } = this.#unwritten[0]!;
+      const end = this.#append(line);
+      const length = Buffer.byteLength(line);
+      this.#reader.bodies.locate(entry, end - length, length - 1);
       this.#unwritten.shift();
     }
   }
@@ -149,7 +153,8 @@ export class SessionFile {
     if (owner) throw new SessionLockedError(this.#path, owner);
   }
 
-  #append(line: string): void {
+  /** Gives the size of the file afterwards. */
+  #append(line: string): number {
     this.#fd ??= openSync(this.#path, "a");
     const bytes = Buffer.from(this.#reader.endsInLine ? `\n${line}` : line);
     // Until all is written, only another look at the file tells what it holds.
@@ -158,6 +163,7 @@ export class SessionFile {
     for (let written = 0; written < bytes.length; ) written += writeSync(this.#fd, bytes, written);
     this.#reader.appended(end);
     this.#size = end;
+    return end;
   }
 
   #replaceOldVersion(): void {

@@ -5,6 +5,7 @@ import type { Usage } from "@earendil-works/pi-ai";
 import type { AgentMessage, CustomMessage } from "../core/messages.js";
 import { entryId, sessionId } from "../lib/ids.js";
 import { type ContextEditEntry, currentSessionVersion, type SessionEntry, type SessionHeader } from "./entries.js";
+import { wholeEntry } from "./entry-bodies.js";
 import { ContextBuilder, type SessionContext } from "./session-context.js";
 import { SessionLockedError } from "./session-error.js";
 import { SessionFile } from "./session-file.js";
@@ -12,6 +13,7 @@ import { findLatestSession, listAllSessions, listSessions, type SessionInfo } fr
 import { defaultSessionDirectory, isSessionId, sessionFileName, sessionsRoot } from "./session-paths.js";
 import { type SessionDiagnostic, SessionReader } from "./session-reader.js";
 import { SessionTree, type SessionTreeNode } from "./session-tree.js";
+import type { UsageSum } from "./usage-totals.js";
 
 /** How long a mutating command waits for another writer. */
 const lockWaitMs = 2_000;
@@ -72,6 +74,7 @@ export class SessionManager {
     const directory = resolve(options.sessionDir ?? dirname(reader.path));
     const manager = new SessionManager({ header: reader.header, directory, reader, exists: true });
     manager.#load(entries);
+    manager.#dropHidden();
     return manager;
   }
 
@@ -86,7 +89,7 @@ export class SessionManager {
       ? SessionManager.create(cwd, options.sessionDir ?? source.getSessionDir(), facts)
       : SessionManager.inMemory(cwd, facts);
     const branch = leafId === null ? [] : source.getBranch(leafId);
-    fork.#load(branch);
+    fork.#load(branch.map(wholeEntry));
     for (const { id } of branch) {
       const label = source.getLabel(id);
       if (label !== fork.getLabel(id)) fork.appendLabelChange(id, label);
@@ -181,6 +184,16 @@ export class SessionManager {
     return this.#tree.nodes();
   }
 
+  /** Model usage of all entries, tokens and US dollars. */
+  getUsage(): UsageSum {
+    return this.#tree.usage.sum;
+  }
+
+  /** The user's messages of all branches, in file order. */
+  getUserEntries(): SessionEntry[] {
+    return this.#tree.userMessageIds.map((id) => this.#tree.get(id) as SessionEntry);
+  }
+
   getSessionName(): string | undefined {
     return this.#tree.name;
   }
@@ -254,7 +267,9 @@ export class SessionManager {
   ): string {
     const id = this.#newId();
     const fields = { summary, firstKeptEntryId: firstKeptEntryId ?? id, tokensBefore, details, fromHook, usage };
-    return this.#append({ type: "compaction", ...fields }, { id });
+    this.#append({ type: "compaction", ...fields }, { id });
+    this.#dropHidden();
+    return id;
   }
 
   appendCustomEntry(customType: string, data?: unknown): string {
@@ -324,7 +339,7 @@ export class SessionManager {
     this.#tree.leafId = entry.id;
     const file = this.#file;
     if (file?.exists) {
-      file.queue(entry.id, line);
+      file.queue(entry, line);
       if (failure) this.onWriteError?.(failure);
       else this.#attempt(() => file.write());
     } else if (file && options.flush) this.#attempt(() => file.create());
@@ -360,6 +375,14 @@ export class SessionManager {
       this.#tree.leafId = entry.id;
     }
     this.#settle();
+  }
+
+  /** What the model does not see need not be in memory: summarised history and other branches are read on demand. */
+  #dropHidden(): void {
+    const { entryIds } = this.#context.build();
+    if (!this.#reader || entryIds.length === this.#tree.entries.length) return;
+    const visible = new Set(entryIds);
+    for (const entry of this.#tree.entries) if (!visible.has(entry.id)) this.#reader.bodies.drop(entry);
   }
 
   #settle(): void {

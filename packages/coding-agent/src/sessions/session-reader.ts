@@ -2,8 +2,9 @@
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { currentSessionVersion, type SessionEntry, type SessionHeader } from "./entries.js";
+import { EntryBodies } from "./entry-bodies.js";
 import { type Migration, migrationFrom, type RawEntry } from "./migrate.js";
-import { readLines } from "./read-lines.js";
+import { type Line, readLines } from "./read-lines.js";
 import { SessionFileError } from "./session-error.js";
 
 /** Something odd in a session file that was read around. `line` counts from 1. */
@@ -28,6 +29,8 @@ export class SessionReader {
   get isMigrated(): boolean {
     return this.#migration !== undefined;
   }
+  /** Where the entries' lines are. */
+  readonly bodies: EntryBodies;
   /** Bytes read and understood so far. A torn last line is not among them: it may still be completed. */
   offset = 0;
   /** Whether the file ends in the middle of a line, which must be closed before anything is appended. */
@@ -46,6 +49,7 @@ export class SessionReader {
 
   constructor(path: string) {
     this.path = path;
+    this.bodies = new EntryBodies(path);
   }
 
   /** The entries since the last read (at first: all). Throws `SessionFileError`. */
@@ -118,7 +122,7 @@ export class SessionReader {
       }
       closing = false;
       this.#line += 1;
-      const taken = this.#take(line.bytes, line.terminated, entries);
+      const taken = this.#take(line, entries);
       this.endsInLine = !line.terminated;
       if (!line.terminated && !taken) {
         this.#line -= 1;
@@ -166,7 +170,7 @@ export class SessionReader {
   }
 
   /** Adds what the line holds to `entries`; false when it holds no entry. */
-  #take(bytes: Buffer, terminated: boolean, entries: SessionEntry[]): boolean {
+  #take({ bytes, terminated, offset }: Line, entries: SessionEntry[]): boolean {
     const raw = parse(bytes);
     if (!raw || raw.type === "session") {
       if (!terminated && bytes.length > 0 && !raw)
@@ -178,8 +182,10 @@ export class SessionReader {
     }
     const entry = this.#migration ? this.#migration.migrate(raw) : raw;
     if (this.#migration) this.#lines.push(entry);
-    if (isEntry(entry)) entries.push(entry);
-    else this.#report("bad_line", "is no entry: it has no type, or an id or parent that is no string");
+    if (isEntry(entry)) {
+      entries.push(entry);
+      if (!this.#migration && terminated) this.bodies.locate(entry, offset, bytes.length);
+    } else this.#report("bad_line", "is no entry: it has no type, or an id or parent that is no string");
     return true;
   }
 

@@ -1,6 +1,7 @@
 // The entries of a session in memory: a tree with a leaf, labels and a name. Nothing here recurses, so depth is free.
 
 import type { SessionEntry } from "./entries.js";
+import { UsageTotals } from "./usage-totals.js";
 
 /** A node of the tree as clients see it. `labelTimestamp` is when the label was set, ISO 8601. */
 export interface SessionTreeNode {
@@ -27,6 +28,9 @@ export class SessionTree {
   #early: SessionEntry[] = [];
   /** Entries that count as roots although they name a parent. */
   readonly #cut = new Set<SessionEntry>();
+  readonly usage = new UsageTotals();
+  /** Ids of the user's messages, in file order. */
+  readonly userMessageIds: string[] = [];
   #name: string | undefined;
   #leafId: string | null = null;
 
@@ -54,6 +58,8 @@ export class SessionTree {
     if (this.#byId.has(entry.id)) return false;
     this.#entries.push(entry);
     this.#byId.set(entry.id, entry);
+    this.usage.add(entry);
+    if (entry.type === "message" && entry.message?.role === "user") this.userMessageIds.push(entry.id);
     if (entry.parentId != null && (!this.#byId.has(entry.parentId) || entry.parentId === entry.id))
       this.#early.push(entry);
     else if (this.#children) append(this.#children, entry.parentId ?? null, entry);

@@ -4,6 +4,7 @@ import type { AgentMessage } from "../../src/core/messages.js";
 import { sessionStats } from "../../src/core/stats.js";
 import { contextUse, estimateTokens } from "../../src/core/token-estimate.js";
 import type { SessionEntry } from "../../src/sessions/entries.js";
+import { UsageTotals } from "../../src/sessions/usage-totals.js";
 import { assistant, user } from "./messages.js";
 
 const usage = (input: number, output: number, cost = 0): Usage => ({
@@ -29,6 +30,12 @@ const result = (facts: object = {}) => ({
 });
 const call = { type: "toolCall" as const, id: "a", name: "t", arguments: {} };
 
+function sumOf(entries: readonly SessionEntry[]) {
+  const totals = new UsageTotals();
+  for (const each of entries) totals.add(each);
+  return totals.sum;
+}
+
 describe("sessionStats", () => {
   test("totals are those of all branches, counts those of the context", () => {
     const inContext: AgentMessage[] = [
@@ -47,7 +54,12 @@ describe("sessionStats", () => {
       { type: "usage", ...place, kind: "title", usage: usage(4, 4) },
     ];
     expect(
-      sessionStats({ sessionFile: "/s.jsonl", sessionId: "id" }, entries, { messages: inContext, freshFrom: 0 }, model),
+      sessionStats(
+        { sessionFile: "/s.jsonl", sessionId: "id" },
+        sumOf(entries),
+        { messages: inContext, freshFrom: 0 },
+        model,
+      ),
     ).toEqual({
       sessionFile: "/s.jsonl",
       sessionId: "id",
@@ -63,18 +75,18 @@ describe("sessionStats", () => {
   });
 
   test("a session in memory, without a model, has neither file nor context use", () => {
-    expect(sessionStats({ sessionFile: undefined, sessionId: "id" }, [], { messages: [], freshFrom: 0 }, null)).toEqual(
-      {
-        sessionId: "id",
-        userMessages: 0,
-        assistantMessages: 0,
-        toolCalls: 0,
-        toolResults: 0,
-        totalMessages: 0,
-        tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-        cost: 0,
-      },
-    );
+    expect(
+      sessionStats({ sessionFile: undefined, sessionId: "id" }, sumOf([]), { messages: [], freshFrom: 0 }, null),
+    ).toEqual({
+      sessionId: "id",
+      userMessages: 0,
+      assistantMessages: 0,
+      toolCalls: 0,
+      toolResults: 0,
+      totalMessages: 0,
+      tokens: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+      cost: 0,
+    });
   });
 });
 
