@@ -17,12 +17,26 @@ const action = fc.oneof(
   { weight: 1, arbitrary: fc.constant("clear_queue") },
   { weight: 1, arbitrary: fc.constant("new_session") },
   { weight: 1, arbitrary: fc.constant("get_state") },
+  { weight: 2, arbitrary: fc.constant("compact") },
+  { weight: 1, arbitrary: fc.constant("abort_retry") },
   { weight: 1, arbitrary: fc.constant("all at once") },
   { weight: 4, arbitrary: fc.constant("let the model go on") },
   { weight: 4, arbitrary: fc.constant("a moment") },
 );
-const answer = fc.constantFrom("text", "text", "held", "held", "held in the middle", "tool call", "failure");
+const answer = fc.constantFrom(
+  "text",
+  "text",
+  "held",
+  "held",
+  "held in the middle",
+  "tool call",
+  "failure",
+  "overload",
+);
 const ending = fc.constantFrom("settled", "end of input", "SIGTERM", "lost reader");
+
+/** Everything but the last message may be summarised, and retries wait for nothing. */
+const files = { "agent/settings.json": { compaction: { keepRecentTokens: 1 }, retry: { baseDelayMs: 0 } } };
 
 interface Game {
   peer: InProcessRpc;
@@ -43,6 +57,7 @@ function letModelAnswer({ peer, holds }: Game, answers: readonly string[]): void
     "held in the middle": () => ["ye", wait(), "s"],
     "tool call": () => [toolCall("nothing", {})],
     failure: () => [{ type: "error", message: "no", info: { kind: "invalid_request" } }],
+    overload: () => [{ type: "error", message: "later", info: { kind: "overloaded" } }],
   };
   // More answers than any game can ask for; the last of each game end runs.
   for (let turn = 0; turn < 300; turn += 1) {
@@ -89,7 +104,8 @@ async function end({ peer, holds }: Game, how: string): Promise<void> {
       await new Promise((resolve) => setImmediate(resolve));
       for (const point of holds.splice(0)) point.release();
       const { data } = await peer.ask({ type: "get_state" });
-      isBusy = (data as JsonRecord).isStreaming === true;
+      const { isStreaming, isCompacting } = data as JsonRecord;
+      isBusy = isStreaming === true || isCompacting === true;
     }
     peer.closeStdin();
   }
@@ -126,7 +142,7 @@ test("every accepted text is somewhere exactly once, every refused one nowhere, 
       fc.array(answer, { maxLength: 6 }),
       ending,
       async (actions, answers, how) => {
-        const peer = await startInProcessRpc({ noTools: true });
+        const peer = await startInProcessRpc({ noTools: true, files });
         try {
           const game: Game = { peer, holds: [], texts: new Map() };
           letModelAnswer(game, answers);
@@ -152,6 +168,6 @@ test("every accepted text is somewhere exactly once, every refused one nowhere, 
         }
       },
     ),
-    { seed: 20_260_101, numRuns: 150 },
+    { seed: 20_260_101, numRuns: 300 },
   );
 });

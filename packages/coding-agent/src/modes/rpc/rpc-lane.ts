@@ -49,6 +49,7 @@ export class CommandLane {
   #openTexts = 0;
   #changing = false;
   #pumping = false;
+  #closed = false;
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -60,6 +61,7 @@ export class CommandLane {
   }
 
   submit(item: LaneItem): void {
+    if (this.#closed) return;
     if (immediate.has(item.name)) {
       this.#start(item, this.#cancelFor(item.name));
     } else if (onlookers.has(item.name) && this.#seesPresent()) this.#start(item);
@@ -67,6 +69,13 @@ export class CommandLane {
       this.#waiting.push(item);
       void this.#pump();
     }
+  }
+
+  /** Starts nothing more: what waits and what comes is forgotten without an answer. */
+  close(): void {
+    this.#closed = true;
+    this.#waiting.length = 0;
+    this.#changed();
   }
 
   /** Resolves when everything submitted so far has been started, and texts and changes are answered. */

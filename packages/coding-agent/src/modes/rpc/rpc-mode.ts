@@ -1,5 +1,6 @@
 // RPC mode: reads commands, validates them, lets them take effect in order, and writes answers and events.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError } from "../../core/errors.js";
 import type { SessionRuntime } from "../../core/session-runtime.js";
 import { LineSplitter, type SplitLine } from "../../lib/jsonl.js";
@@ -15,6 +16,9 @@ import { checkParams, idOf, isCheckable, prepareCheck, type ReceivedCommand, rec
 export const maxRecordBytes = 128 * 1024 * 1024;
 /** While more than this many bytes are unsent, commands wait: 8 MB. */
 export const heldAboveUnsent = 8 * 1024 * 1024;
+
+/** After a signal, what was received before it is waited for this long: half of what the signal leaves. */
+const idleLimitMs = 500;
 
 export type RpcModeOptions = Omit<RpcContext, "runtime" | "waitingTexts">;
 
@@ -66,10 +70,12 @@ class RpcMode {
     const cause = first ?? (await Promise.race([this.#endOfInput(), gone]));
     if (cause === undefined) return 0;
     if (cause === "closed") {
+      this.#lane.close();
       await this.#runtime.dispose();
       return 0;
     }
     return endOnSignal(io, cause, async () => {
+      await Promise.race([this.#lane.idle(), sleep(idleLimitMs, undefined, { ref: false })]);
       await this.#end();
       await io.drained();
     });
@@ -89,6 +95,7 @@ class RpcMode {
 
   /** Ends what runs, in order: the run, the commands, and the answers they owe. */
   async #end(): Promise<void> {
+    this.#lane.close();
     const { session } = this.#runtime;
     if (!session.isStreaming) await session.announceQueue();
     await this.#runtime.dispose();
