@@ -1,6 +1,6 @@
 // The loop: turns until no tool call and no queued message is left.
 
-import { type AssistantMessage, emptyUsage, type ToolCall } from "@earendil-works/pi-ai";
+import { type AssistantMessage, type ErrorInfo, emptyUsage, ProviderError, type ToolCall } from "@earendil-works/pi-ai";
 import { failToolCalls, runTools } from "./run-tools.js";
 import type { AgentEvent, AgentLoopOptions, AgentMessage, MessageQueue } from "./types.js";
 
@@ -8,8 +8,7 @@ import type { AgentEvent, AgentLoopOptions, AgentMessage, MessageQueue } from ".
  * Runs until the model has nothing left to do, and returns the messages it made, prompts included.
  *
  * `prompts` start the run, or a queue whose messages do; with an empty list it goes on from the conversation as it is
- * (a retry). Every start event has its
- * end, whatever happens: a failed or aborted call ends as a message with stop reason `error` or `aborted`, which is
+ * (a retry). Every start event has its end, whatever happens: a failed or aborted call ends as a message with stop reason `error` or `aborted`, which is
  * the last of the run.
  */
 export async function runAgentLoop(
@@ -37,7 +36,7 @@ export async function runAgentLoop(
     await emit({ type: "turn_start" });
     for (const prompt of prompts) await announce(prompt);
     // Steering that was kept from an aborted run goes out behind the new prompt.
-    if (prompts.length > 0 && !options.steering.isEmpty()) await deliver(options.steering);
+    if (prompts.length > 0 && !signal.aborted && !options.steering.isEmpty()) await deliver(options.steering);
   }
 
   for (;;) {
@@ -116,7 +115,8 @@ async function runTurn(options: AgentLoopOptions) {
     }
     last ??= failedMessage(soFar, setup.model, "The model's stream ended without a result", signal);
   } catch (error) {
-    last = failedMessage(soFar, setup?.model, error instanceof Error ? error.message : String(error), signal);
+    const text = error instanceof Error ? error.message : String(error);
+    last = failedMessage(soFar, setup?.model, text, signal, error instanceof ProviderError ? error.info : undefined);
   }
   await start(last);
   await emit({ type: "message_end", message: last });
@@ -136,6 +136,7 @@ function failedMessage(
   model: { api: string; provider: string; id: string } | undefined,
   errorMessage: string,
   { aborted }: AbortSignal,
+  info: ErrorInfo = { kind: "other" },
 ): AssistantMessage {
   return {
     role: "assistant",
@@ -148,6 +149,6 @@ function failedMessage(
     ...soFar,
     stopReason: aborted ? "aborted" : "error",
     errorMessage,
-    error: { kind: aborted ? "aborted" : "other" },
+    error: aborted ? { kind: "aborted" } : info,
   };
 }

@@ -91,14 +91,19 @@ export class Agent {
     if (this.#running) throw new Error("Cannot start a run: one is under way; use steer or followUp");
     if (!this.model) throw new Error("Cannot start a run: no model is set");
     const abort = new AbortController();
-    const done = runAgentLoop(prompts, this.#loopOptions(abort.signal)).then(
+    let begin: (run: Promise<unknown>) => void = () => {};
+    const done = new Promise<unknown>((resolve) => {
+      begin = resolve;
+    }).then(
       () => this.#ended(),
       (error) => {
         this.#ended();
         throw error;
       },
     );
+    // Before the first event: whoever hears it may abort.
     this.#running = { abort, done };
+    begin(runAgentLoop(prompts, this.#loopOptions(abort.signal)));
     return done;
   }
 

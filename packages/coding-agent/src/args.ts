@@ -1,6 +1,7 @@
 // The flag table of the command line; parsing and --help come from it.
 
 import { parseArgs as tokenize } from "node:util";
+import { modeNames } from "./modes/index.js";
 
 interface Flag {
   /** What `--help` says; absent for options that are only accepted. */
@@ -161,12 +162,10 @@ function ownFlag(name: string): Flag | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-const modes = ["text", "json", "rpc"];
-
 function check({ values, files, errors }: ParsedArgs): void {
   const { mode } = values;
-  if (mode !== undefined && !modes.includes(String(mode)))
-    errors.push(`Unknown mode "${mode}": use ${modes.join(", ")}`);
+  if (mode !== undefined && !modeNames.includes(String(mode)))
+    errors.push(`Unknown mode "${mode}": use ${modeNames.join(", ")}`);
   if (mode === "rpc" && files.length > 0)
     errors.push("RPC mode takes no @file arguments; send images and texts in prompts");
   const chosen = (["fork", "session", "resume", "continue", "no-session"] as const).filter((name) => values[name]);
@@ -190,6 +189,7 @@ export function helpText(): string {
     "pi - a coding agent to embed: RPC, JSON events, print mode",
     "",
     "Usage: pi [options] [--] [@files...] [messages...]",
+    "       pi auth <login|logout|check> ...   Keys of providers; see pi auth --help",
     "",
     "Options:",
     ...lines.map(({ left, does }) => `  ${left.padEnd(width)}${does}`),

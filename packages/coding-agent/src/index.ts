@@ -6,10 +6,13 @@ export {
   type ModelSource,
   type PromptDisposition,
 } from "./core/agent-session.js";
+export type { BashRequest } from "./core/bash.js";
+export type { Navigation } from "./core/branch.js";
 export { createRuntime, type SessionOptions, type SessionStart } from "./core/create-session.js";
 export { CommandError } from "./core/errors.js";
 export type { EventListener } from "./core/event-line.js";
 export type { AgentSessionEvent, CompactionResult } from "./core/events.js";
+export type { TypedInput } from "./core/input.js";
 export type {
   AgentMessage,
   BashExecutionMessage,
@@ -18,13 +21,18 @@ export type {
   CustomMessage,
 } from "./core/messages.js";
 export type { ScopedModel } from "./core/models.js";
-export { SessionRuntime } from "./core/session-runtime.js";
+export type { RecoverySettings } from "./core/recovery.js";
+export type { RunOutcome } from "./core/run.js";
+export { type Replacement, type SessionChange, SessionRuntime } from "./core/session-runtime.js";
+export type { ToolSelection } from "./core/tool-selection.js";
+export { processGroups } from "./lib/shell.js";
 export { type JsonAgentSessionEvent, type JsonMessageUpdate, toJsonEvent } from "./modes/json-event.js";
 export { RpcClient, type RpcClientEvent, type RpcClientOptions, RpcCommandError } from "./modes/rpc/rpc-client.js";
 export type {
   BashResult,
   Capabilities,
   Diagnostic,
+  QueueMode,
   RpcCommand,
   RpcCommandName,
   RpcData,
@@ -44,6 +52,9 @@ export { ModelRegistry } from "./resources/model-registry.js";
 export type { Settings } from "./resources/settings.js";
 export { SettingsManager } from "./resources/settings-manager.js";
 export type { SessionEntry, SessionHeader } from "./sessions/entries.js";
+export type { SessionContext } from "./sessions/session-context.js";
 export { SessionFileError, SessionLockedError } from "./sessions/session-error.js";
+export type { SessionInfo } from "./sessions/session-list.js";
 export { SessionManager } from "./sessions/session-manager.js";
+export type { SessionTreeNode } from "./sessions/session-tree.js";
 export { type AnyBuiltInTool, createTools, type ToolName, toolNames } from "./tools/index.js";

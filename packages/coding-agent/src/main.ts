@@ -15,14 +15,23 @@ import { type ModeName, modes } from "./modes/index.js";
 import { type ModeIo, processIo } from "./modes/io.js";
 import { capabilities } from "./modes/rpc/capabilities.js";
 import type { Diagnostic } from "./modes/rpc/rpc-types.js";
+import type { AuthStorage } from "./resources/auth.js";
 import { loadResources, type Resources } from "./resources/load.js";
 import { chooseModel, type ModelArguments } from "./resources/model-choice.js";
 import { isProjectTrusted } from "./resources/trust.js";
 
 /** Runs the command line; resolves with the exit code when everything has been written. */
 export async function main(argv: readonly string[]): Promise<number> {
-  const args = parseCommandLine(argv);
   const io = processIo();
+  if (argv[0] === "auth") {
+    const { authCommand } = await import("./auth-command.js");
+    return authCommand(argv.slice(1), {
+      io,
+      stdin: process.stdin,
+      resources: loadResources({ cwd: workingDirectory(), env: process.env, isTrusted: () => false }),
+    });
+  }
+  const args = parseCommandLine(argv);
   if (args.values.help) return say(io, helpText());
   if (args.values.version) return say(io, `${PI_VERSION}\n`);
   if (args.errors.length > 0) return fail(io, args.errors);
@@ -41,17 +50,24 @@ async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
   const first = load(args, startDirectory);
   if (args.values["list-models"]) {
     const { listModels } = await import("./list-models.js");
+    await first.models.discover();
+    for (const diagnostic of first.models.diagnostics) io.log(`pi: ${describe(diagnostic)}`);
     return say(io, listModels(first.models, args.values["list-models"]));
   }
   const store = await openChosenSession(args, startDirectory, first.sessionDir, terminalOf(io));
   // A session runs in its own directory, with what that directory brings along.
-  const resources = store.getCwd() === startDirectory ? first : load(args, store.getCwd());
-  const { models, settings } = resources;
-  const atHand = new Map([[store.getCwd(), resources]]);
-  const resourcesFor = (cwd: string) => {
-    const known = atHand.get(cwd) ?? load(args, cwd);
+  const atHand = new Map<string, Resources>([[startDirectory, first]]);
+  const resourcesOf = (cwd: string): Resources => {
+    // Keys are the user's, and those of the command line hold for the process.
+    const known = atHand.get(cwd) ?? load(args, cwd, first.auth);
     atHand.set(cwd, known);
-    return { models: known.models, settings: known.settings, env: known.shellEnvironment() };
+    return known;
+  };
+  const resources = resourcesOf(store.getCwd());
+  const { models, settings } = resources;
+  const resourcesFor = (cwd: string) => {
+    const found = resourcesOf(cwd);
+    return { models: found.models, settings: found.settings, env: found.shellEnvironment() };
   };
   const resumed = store.getEntries().length > 0 ? store.buildSessionContext() : undefined;
   const choice = await chooseModel(models, modelArguments(args), settings, resumed);
@@ -60,11 +76,8 @@ async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
     if (!choice.model) throw new Error("--api-key needs a model: choose one with --model");
     resources.auth.setRuntimeKey(choice.model.provider, apiKey);
   }
-  const name = text(args, "name");
-  if (name !== undefined) {
-    if (!name.trim()) throw new Error("Session name cannot be empty");
-    store.appendSessionInfo(name.trim());
-  }
+  const name = text(args, "name")?.trim();
+  if (name === "") throw new Error("Session name cannot be empty");
   const runtime = createRuntime(
     { ...sessionOptions(args, io, resources), resourcesFor },
     {
@@ -74,7 +87,13 @@ async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
       scopedModels: choice.scoped,
     },
   );
-  const diagnostics = () => [...resources.diagnostics(), ...storeDiagnostics(runtime), ...choice.warnings.map(warning)];
+  const notices = choice.warnings.map(warning);
+  if (name !== undefined) notices.push(...nameSession(runtime, name));
+  const diagnostics = () => [
+    ...resourcesOf(runtime.session.store.getCwd()).diagnostics(),
+    ...storeDiagnostics(runtime),
+    ...notices,
+  ];
   for (const diagnostic of diagnostics()) io.log(`pi: ${describe(diagnostic)}`);
   const prompts = mode === "rpc" ? [] : await promptsOf(args, io, startDirectory);
   if (mode !== "rpc" && prompts.length > 0 && !choice.model) throw new Error(noModelText);
@@ -88,6 +107,17 @@ async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
     prompts,
     rpc: { stored, diagnostics, commands: () => [], capabilities: () => capabilities(PI_VERSION) },
   });
+}
+
+/** Opening never fails because of another writer; the name is then not set, and said so. */
+function nameSession({ session: { store } }: SessionRuntime, name: string): Diagnostic[] {
+  try {
+    store.appendSessionInfo(name);
+    return [];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [{ severity: "warning", source: "session", message: `Cannot name the session: ${reason}` }];
+  }
 }
 
 function workingDirectory(): string {
@@ -142,10 +172,11 @@ function modeOf({ values }: ParsedArgs): ModeName {
   return "text";
 }
 
-function load(args: ParsedArgs, cwd: string): Resources & { sessionDir: string | undefined } {
+function load(args: ParsedArgs, cwd: string, auth?: AuthStorage): Resources & { sessionDir: string | undefined } {
   const { approve, "no-approve": noApprove } = args.values;
   return loadResources({
     cwd,
+    ...(auth && { auth }),
     env: process.env,
     sessionDir: text(args, "session-dir"),
     isTrusted: ({ defaultProjectTrust }) =>

@@ -27,8 +27,10 @@ export interface ModelSource {
   find(provider: string, id: string): Model | undefined;
   getAvailable(): readonly Model[];
   hasCredentials(model: Model): boolean;
-  /** Key and headers of a request; may run a command. Rejects with a text that says what is missing. */
-  resolveRequest(model: Model): Promise<Pick<StreamOptions, "apiKey" | "headers">>;
+  /** Key, headers and variables of a request; may run a command. Rejects with a text that says what is missing. */
+  resolveRequest(model: Model): Promise<Pick<StreamOptions, "apiKey" | "headers" | "env">>;
+  /** Asks servers that alone know their models, all or one provider's. Never rejects. Absent: there are none. */
+  discover?(provider?: string): Promise<void>;
 }
 
 export interface AgentSessionOptions {
@@ -51,6 +53,8 @@ export interface AgentSessionOptions {
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** What every model call gets beside key, level and abort signal. */
   streamOptions: StreamOptions;
+  /** The model as requests see it; absent: as it is. */
+  modelForRequests?: (model: Model) => Model;
   /** Told of a bug that broke a run; the process goes on. */
   fault: (error: unknown) => void;
   /** The model call; replaced in tests. */
@@ -84,7 +88,7 @@ export class AgentSession {
   constructor(options: AgentSessionOptions) {
     this.#options = options;
     this.store = options.store;
-    this.#line = new EventLine({ store: (event) => this.#record(event) });
+    this.#line = new EventLine({ store: (event) => this.#record(event), fault: options.fault });
     const { emit } = this.#line;
     this.#conversation = new Conversation(options.store);
     this.#queues = new Queues(emit, options.queueModes);
@@ -96,6 +100,7 @@ export class AgentSession {
       emit,
       find: (provider, id) => options.models.find(provider, id),
       available: () => options.models.getAvailable(),
+      discover: async (provider) => options.models.discover?.(provider),
       hasCredentials: (model) => options.models.hasCredentials(model),
       recordModel: () => this.#recordSelection(),
       recordLevel: () => this.#recordSelection(),
@@ -162,9 +167,11 @@ export class AgentSession {
     return this.models.model;
   }
 
-  /** Models with credentials, in the order they are cycled through. */
-  availableModels(): readonly Model[] {
-    return this.#options.models.getAvailable();
+  /** Models with credentials, in the order they are cycled through; local servers are asked for theirs. */
+  async availableModels(): Promise<readonly Model[]> {
+    const { models } = this.#options;
+    await models.discover?.();
+    return models.getAvailable();
   }
 
   get isStreaming(): boolean {
@@ -433,16 +440,18 @@ export class AgentSession {
     const model = this.#firstTurn?.model ?? this.models.require();
     const thinkingLevel = this.#firstTurn?.level ?? this.models.level;
     this.#firstTurn = undefined;
-    const { tools, systemPrompt } = this.#options;
-    return { model, systemPrompt, tools, options: { ...(await this.#requestOptions(model)), thinkingLevel } };
+    const { tools, systemPrompt, modelForRequests = (same: Model) => same } = this.#options;
+    const options = { ...(await this.#requestOptions(model)), thinkingLevel };
+    return { model: modelForRequests(model), systemPrompt, tools, options };
   }
 
   async #requestOptions(model: Model): Promise<StreamOptions> {
     const { streamOptions, models } = this.#options;
-    const { apiKey, headers } = await models.resolveRequest(model);
+    const { apiKey, headers, env } = await models.resolveRequest(model);
     const options: StreamOptions = { ...streamOptions, sessionId: this.store.getSessionId() };
     if (apiKey !== undefined) options.apiKey = apiKey;
     if (headers) options.headers = headers;
+    if (env) options.env = env;
     return options;
   }
 

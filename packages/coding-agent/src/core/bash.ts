@@ -2,6 +2,7 @@
 
 import type { BashResult } from "../modes/rpc/rpc-types.js";
 import { runCommand } from "../tools/run-command.js";
+import { CommandError } from "./errors.js";
 import type { Emit } from "./event-line.js";
 import type { BashExecutionMessage } from "./messages.js";
 
@@ -37,7 +38,7 @@ export class UserShell {
     return this.#running.size;
   }
 
-  /** A failing command is a result; a shell that cannot be started and a session that is not ours throw. */
+  /** A failing command is a result; a shell that cannot be started (`io_error`) and a session that is not ours throw. */
   async execute(request: BashRequest): Promise<BashResult> {
     const abort = new AbortController();
     const done = this.#run(request, abort.signal);
@@ -72,6 +73,8 @@ export class UserShell {
       env: environment(),
       signal,
       onOutput: (delta) => emit({ type: "bash_execution_update", ...(hasId && { id }), delta }),
+    }).catch((error) => {
+      throw new CommandError("io_error", error instanceof Error ? error.message : String(error));
     });
     const { output, exitCode, cancelled, truncated, fullOutputPath } = result;
     const bash: BashResult = {

@@ -1,7 +1,6 @@
 // Moving in the tree: the leaf goes to another entry, and what was done on the branch that is left can be kept as a summary.
 
 import type { Model } from "@earendil-works/pi-ai";
-import type { SessionEntry } from "../sessions/entries.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import { CommandError } from "./errors.js";
 import type { AgentMessage } from "./messages.js";
@@ -86,23 +85,9 @@ export class Branches {
   }
 }
 
-/** Messages between the leaf and the deepest entry it has in common with the target's branch. */
+/** What the model saw of the branch that is left, behind the deepest entry it has in common with the target's. */
 function messagesLeft(store: SessionManager, targetId: string): AgentMessage[] {
   const kept = new Set(store.getBranch(targetId).map(({ id }) => id));
-  return store
-    .getBranch()
-    .filter(({ id }) => !kept.has(id))
-    .flatMap((entry) => messageOf(entry) ?? []);
-}
-
-function messageOf(entry: SessionEntry): AgentMessage | undefined {
-  const timestamp = Date.parse(entry.timestamp) || 0;
-  if (entry.type === "message") return entry.message;
-  if (entry.type === "branch_summary")
-    return { role: "branchSummary", summary: entry.summary, fromId: entry.fromId, timestamp };
-  if (entry.type === "compaction")
-    return { role: "compactionSummary", summary: entry.summary, tokensBefore: entry.tokensBefore, timestamp };
-  if (entry.type !== "custom_message") return undefined;
-  const { customType, content, display } = entry;
-  return { role: "custom", customType, content, display, timestamp };
+  const { messages, entryIds } = store.buildSessionContext();
+  return messages.filter((_, at) => !kept.has(entryIds[at] as string));
 }

@@ -3,14 +3,9 @@
 import type { Message } from "@earendil-works/pi-ai";
 import type { CompactionEntry } from "../sessions/entries.js";
 import type { SessionManager } from "../sessions/session-manager.js";
+import type { ContextItem } from "./compaction/plan.js";
 import type { AgentMessage } from "./messages.js";
 import { toLlmMessage } from "./to-llm.js";
-
-/** A message of the context and the entry it comes from. */
-interface ContextItem {
-  id: string;
-  message: AgentMessage;
-}
 
 /** The messages of the context in order, each written to the store before it counts. */
 export class Conversation {

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AnyAgentTool } from "@earendil-works/pi-agent-core";
 import type { ImageContent, Model, StreamOptions, ThinkingLevel } from "@earendil-works/pi-ai";
-import { maxImageCount, prepareImage } from "../lib/image.js";
+import { type ImageLimits, prepareImage } from "../lib/image.js";
 import type { QueueMode } from "../modes/rpc/rpc-types.js";
 import { loadContextFiles } from "../resources/context-files.js";
 import type { Settings } from "../resources/settings.js";
@@ -13,6 +13,7 @@ import { type AnyBuiltInTool, createTools } from "../tools/index.js";
 import { AgentSession, type ModelSource } from "./agent-session.js";
 import type { ScopedModel } from "./models.js";
 import type { RecoverySettings } from "./recovery.js";
+import { imageLimits, imagesPerMessage, modelForRequests, requestSettings } from "./request-settings.js";
 import { SessionRuntime } from "./session-runtime.js";
 import { selectTools, type ToolSelection } from "./tool-selection.js";
 
@@ -58,9 +59,10 @@ export interface SessionStart {
 export function createRuntime(options: SessionOptions, start: SessionStart): SessionRuntime {
   return new SessionRuntime({
     session: createSession(options, start),
+    fault: options.fault ?? warnOf,
     create: async (store, predecessor) => {
       const inPlace = inDirectory(options, store.getCwd());
-      const { model, thinkingLevel, warnings } = carriedOn(inPlace.models, store, predecessor);
+      const { model, thinkingLevel, warnings } = await carriedOn(inPlace.models, store, predecessor);
       const session = createSession(inPlace, {
         store,
         model,
@@ -74,15 +76,24 @@ export function createRuntime(options: SessionOptions, start: SessionStart): Ses
   });
 }
 
+/** A bug in this program or in a listener; it has ended nothing. */
+function warnOf(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
+}
+
 /** A session runs in its own directory, with what that directory brings along. */
 function inDirectory(options: SessionOptions, cwd: string): SessionOptions {
   return { ...options, ...options.resourcesFor?.(cwd) };
 }
 
 /** A session goes on with its own model and level; without any, or when the model is gone, with its predecessor's. */
-function carriedOn(models: ModelSource, store: SessionManager, predecessor: AgentSession) {
+async function carriedOn(models: ModelSource, store: SessionManager, predecessor: AgentSession) {
   const { model: own, thinkingLevel } = store.buildSessionContext();
-  const found = own && models.find(own.provider, own.modelId);
+  let found = own && models.find(own.provider, own.modelId);
+  if (own && !found) {
+    await models.discover?.(own.provider);
+    found = models.find(own.provider, own.modelId);
+  }
   const usable = found && models.hasCredentials(found) ? found : undefined;
   const model = usable ?? predecessor.model;
   const instead = model ? `"${model.provider}/${model.id}" is used instead` : "no model is chosen";
@@ -101,29 +112,46 @@ function createSession(options: SessionOptions, start: SessionStart): AgentSessi
     model: start.model,
     thinkingLevel: start.thinkingLevel,
     scopedModels: start.scopedModels,
-    ...toolsAndPrompt(options, cwd, () => sessionEnvironment(session, env)),
+    ...toolsAndPrompt(options, cwd, {
+      environment: () => sessionEnvironment(session, env),
+      imageLimits: () => imageLimits(settings, session.model),
+    }),
     queueModes: start.queueModes ?? {
       steering: settings.steeringMode ?? "one-at-a-time",
       followUp: settings.followUpMode ?? "one-at-a-time",
     },
-    images: { maxImages: maxImageCount, prepareImage: imageForHistory },
+    images: {
+      get maxImages() {
+        return imagesPerMessage(session.model);
+      },
+      prepareImage: (image) => imageForHistory(image, imageLimits(settings, session.model)),
+    },
     shell: { shellPath: settings.shellPath, commandPrefix: settings.shellCommandPrefix },
     environment: () => ({ ...env }),
     recovery: recoverySettings(settings, start.automatic),
     sleep: options.sleep ?? ((ms, signal) => sleep(ms, undefined, { signal })),
-    streamOptions: { idleTimeoutMs: idleTimeout(settings), ...options.streamOptions },
-    fault: options.fault ?? (() => {}),
+    streamOptions: { ...requestSettings(settings, env), ...options.streamOptions },
+    modelForRequests: (model) => modelForRequests(settings, model),
+    fault: options.fault ?? warnOf,
   });
   return session;
 }
 
-function toolsAndPrompt(options: SessionOptions, cwd: string, environment: () => NodeJS.ProcessEnv) {
+function toolsAndPrompt(
+  options: SessionOptions,
+  cwd: string,
+  now: { environment: () => NodeJS.ProcessEnv; imageLimits: () => ImageLimits },
+) {
   const { settings, customTools = [], toolSelection = {} } = options;
   const builtIn = createTools({
     cwd,
     ...(settings.shellPath && { shellPath: settings.shellPath }),
     ...(settings.shellCommandPrefix && { commandPrefix: settings.shellCommandPrefix }),
-    environment,
+    environment: now.environment,
+    // Asked for when an image is read: the model may have changed by then.
+    get imageLimits() {
+      return now.imageLimits();
+    },
   });
   const byName = new Map<string, AnyAgentTool | AnyBuiltInTool>(Object.entries(builtIn));
   for (const tool of customTools) byName.set(tool.name, tool);
@@ -156,14 +184,9 @@ function sessionEnvironment(session: AgentSession, env: NodeJS.ProcessEnv): Node
   };
 }
 
-async function imageForHistory(image: ImageContent): Promise<ImageContent> {
-  const { data, mimeType } = await prepareImage(image);
+async function imageForHistory(image: ImageContent, limits: ImageLimits): Promise<ImageContent> {
+  const { data, mimeType } = await prepareImage(image, limits);
   return { type: "image", data, mimeType };
-}
-
-/** Milliseconds of silence after which a model call fails; 0 = never. */
-function idleTimeout({ httpIdleTimeoutMs = 300_000 }: Settings): number {
-  return httpIdleTimeoutMs === "disabled" ? 0 : Number(httpIdleTimeoutMs);
 }
 
 function recoverySettings(

@@ -2,7 +2,10 @@
 
 import type { AgentSessionEvent } from "./events.js";
 
-/** Takes an event; a returned promise tells the emitter to wait until the reader has caught up. */
+/**
+ * Takes an event; a returned promise tells the emitter to wait until the reader has caught up. That promise must not wait
+ * for the session itself (`abort`, `waitForIdle`), which waits for the event to be heard.
+ */
 export type EventListener = (event: AgentSessionEvent) => undefined | Promise<void>;
 
 /** Emits an event into the line. */
@@ -13,6 +16,8 @@ interface EventLineSteps {
   extensions?: (event: AgentSessionEvent) => undefined | Promise<void>;
   /** Records the event; synchronous, so that what is announced has been written. */
   store: (event: AgentSessionEvent) => void;
+  /** Told of a listener that threw; the others and the emitter go on. */
+  fault: (error: unknown) => void;
 }
 
 /** Keeps events in the order they were emitted, even while a handler takes its time. */
@@ -66,21 +71,33 @@ export class EventLine {
     this.#delivering = true;
     try {
       this.#steps.store(event);
-      return announceTo(this.#listeners, event);
+      return announceTo(this.#listeners, event, this.#steps.fault);
     } finally {
       this.#delivering = false;
     }
   }
 }
 
-/** Hands an event to every listener in turn; the promise, if any, resolves when all of them have caught up. */
-export function announceTo(listeners: Iterable<EventListener>, event: AgentSessionEvent): undefined | Promise<void> {
+/**
+ * Hands an event to every listener in turn; the promise, if any, resolves when all of them have caught up. One that
+ * throws or rejects is told of as a fault, and keeps nobody else from hearing the event.
+ */
+export function announceTo(
+  listeners: Iterable<EventListener>,
+  event: AgentSessionEvent,
+  fault: (error: unknown) => void,
+): undefined | Promise<void> {
   let behind: Promise<void>[] | undefined;
   for (const listener of [...listeners]) {
-    const result = listener(event);
+    let result: undefined | Promise<void>;
+    try {
+      result = listener(event);
+    } catch (error) {
+      fault(error);
+    }
     if (!result) continue;
     behind ??= [];
-    behind.push(result);
+    behind.push(result.catch(fault));
   }
   return behind && Promise.all(behind).then(() => {});
 }

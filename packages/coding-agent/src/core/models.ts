@@ -17,6 +17,8 @@ export interface ModelSelectionOptions {
   emit: Emit;
   find: (provider: string, id: string) => Model | undefined;
   available: () => readonly Model[];
+  /** Asks servers that alone know their models before these count as unknown. */
+  discover?: (provider?: string) => Promise<void>;
   hasCredentials: (model: Model) => boolean;
   /** Records a change in the session. */
   recordModel: () => void;
@@ -65,7 +67,12 @@ export class ModelSelection {
 
   /** Throws `not_found` for a model that is not known, `no_credentials` for one without a key. */
   async set(provider: string, modelId: string): Promise<Model> {
-    const model = this.#options.find(provider, modelId);
+    const { find, discover } = this.#options;
+    let model = find(provider, modelId);
+    if (!model && discover) {
+      await discover(provider);
+      model = find(provider, modelId);
+    }
     if (!model) throw new CommandError("not_found", `Model not found: ${provider}/${modelId}`);
     if (!this.#options.hasCredentials(model)) throw new CommandError("no_credentials", noCredentialsText(model));
     await this.#switch(model, undefined, "set");
@@ -74,8 +81,9 @@ export class ModelSelection {
 
   /** The next of the scoped models with credentials, or of all available ones; nothing when there is only one. */
   async cycle(): Promise<{ model: Model; thinkingLevel: ThinkingLevel; isScoped: boolean } | null> {
-    const { scoped, available, hasCredentials } = this.#options;
+    const { scoped, available, discover, hasCredentials } = this.#options;
     const isScoped = scoped.length > 0;
+    if (!isScoped) await discover?.();
     const list: readonly ScopedModel[] = isScoped
       ? scoped.filter(({ model }) => hasCredentials(model))
       : available().map((model) => ({ model }));

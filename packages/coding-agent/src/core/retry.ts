@@ -3,6 +3,7 @@
 import { type AssistantMessage, isRetryable } from "@earendil-works/pi-ai";
 import { backoffDelay } from "../lib/backoff.js";
 import type { Emit } from "./event-line.js";
+import type { Recovery } from "./run.js";
 
 export interface RetriesOptions {
   emit: Emit;
@@ -12,12 +13,6 @@ export interface RetriesOptions {
   sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Takes a failed answer out of the conversation before it is asked for again. */
   forget: (failed: AssistantMessage) => void;
-}
-
-/** What follows a failed answer: `proceed` runs after the low-level run has ended, and says whether another attempt is made. */
-export interface RetryDecision {
-  willRetry: boolean;
-  proceed: () => Promise<boolean>;
 }
 
 /** Decides by the failure's kind. The count begins anew after every answer that went well. */
@@ -33,7 +28,7 @@ export class Retries {
   }
 
   /** Nothing when the failure is none that this service has anything to say about. */
-  decide(failed: AssistantMessage, signal: AbortSignal): RetryDecision | undefined {
+  decide(failed: AssistantMessage, signal: AbortSignal): Recovery | undefined {
     const { maxRetries } = this.#options.policy();
     const kind = failed.error?.kind ?? "other";
     if (this.enabled && isRetryable(kind) && this.#attempt < maxRetries)

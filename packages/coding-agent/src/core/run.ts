@@ -91,6 +91,8 @@ export class Runs {
     try {
       let next: readonly AgentMessage[] | MessageQueue | undefined = prompts;
       await this.#options.beforeRun?.(signal);
+      // A queue that was cleared, or is kept by an abort, starts nothing.
+      if ("take" in next && (signal.aborted || next.isEmpty())) next = undefined;
       while (next) {
         await this.#runOne(next, signal, outcome);
         if (signal.aborted) await this.#options.aborted?.();

@@ -25,6 +25,8 @@ export interface SessionRuntimeOptions {
   session: AgentSession;
   /** Makes the session for a store, with what carries over from its predecessor. */
   create: (store: SessionManager, predecessor: AgentSession) => Promise<{ session: AgentSession; warnings: string[] }>;
+  /** Told of a listener that threw. */
+  fault: (error: unknown) => void;
   /** Hooks of extensions; `true` refuses the change. Absent without them. */
   refuses?: (change: SessionChange, signal: AbortSignal) => Promise<boolean>;
 }
@@ -116,6 +118,7 @@ export class SessionRuntime {
 
   /** Ends the current session in order: run aborted, commands stopped, file let go. */
   async dispose(): Promise<void> {
+    this.#asking?.abort();
     await this.#session.dispose();
   }
 
@@ -129,13 +132,18 @@ export class SessionRuntime {
   async #replace(change: SessionChange, makeStore: () => SessionManager): Promise<Replacement> {
     if (await this.#isRefused(change)) return { cancelled: true };
     const old = this.#session;
-    // Opened before anything ends: a refusal leaves the old session as it is.
+    // Made before anything ends: a refusal leaves the old session as it is.
     const early = change.kind === "new" || change.kind === "resume" ? makeStore() : undefined;
+    let made = early && (await this.#options.create(early, old));
     await old.abort();
-    const store = early ?? makeStore(); // a copy has what the abort still wrote
+    // A copy has what the abort still wrote.
+    made ??= await this.#options.create(makeStore(), old);
     const dropped = old.dropQueue();
     await old.dispose();
-    const { session, warnings } = await this.#options.create(store, old);
+    // The session's own file, which the abort has written to since it was read.
+    const file = old.store.getSessionFile();
+    if (file && early?.getSessionFile() === file) made = await this.#options.create(makeStore(), old);
+    const { session, warnings } = made;
     this.#unsubscribe();
     this.#session = session;
     this.#unsubscribe = this.#listen(session);
@@ -156,7 +164,7 @@ export class SessionRuntime {
   }
 
   #listen(session: AgentSession): () => void {
-    return session.subscribe((event) => announceTo(this.#listeners, event));
+    return session.subscribe((event) => announceTo(this.#listeners, event, this.#options.fault));
   }
 }
 

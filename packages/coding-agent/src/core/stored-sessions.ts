@@ -3,7 +3,7 @@
 import { mkdirSync, renameSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { SessionSummary } from "../modes/rpc/rpc-types.js";
-import { SessionFileError } from "../sessions/session-error.js";
+import { SessionFileError, SessionLockedError } from "../sessions/session-error.js";
 import type { SessionInfo } from "../sessions/session-list.js";
 import { SessionManager } from "../sessions/session-manager.js";
 import { CommandError } from "./errors.js";
@@ -54,7 +54,7 @@ export class StoredSessions {
       await store.acquire();
       store.appendSessionInfo(name, { flush: true });
     } catch (error) {
-      throw new CommandError("session_locked", error instanceof Error ? error.message : String(error));
+      throw refusalOf(error);
     } finally {
       store.release();
     }
@@ -65,7 +65,12 @@ export class StoredSessions {
     const file = resolve(path);
     const { agentDir, openFile } = this.#options;
     if (file === openFile()) throw new CommandError("busy", "The open session cannot be deleted");
-    openStore(file); // only a session is moved
+    const store = openStore(file); // only a session is moved, and only when nobody writes it
+    try {
+      await store.acquire(0);
+    } catch (error) {
+      throw refusalOf(error);
+    }
     const trash = join(agentDir, "trash");
     const target = join(trash, `${Date.now()}_${basename(file)}`);
     try {
@@ -73,9 +78,16 @@ export class StoredSessions {
       renameSync(file, target);
     } catch (error) {
       throw new CommandError("io_error", `Cannot delete session "${file}": ${(error as Error).message}`);
+    } finally {
+      store.release();
     }
     return target;
   }
+}
+
+function refusalOf(error: unknown): CommandError {
+  const code = error instanceof SessionLockedError ? "session_locked" : "io_error";
+  return new CommandError(code, error instanceof Error ? error.message : String(error));
 }
 
 const codes = {

@@ -21,3 +21,4 @@ export const modes: Record<"text" | "json" | "rpc", RunMode> = {
   rpc: async (runtime, io, { rpc }) => (await import("./rpc/rpc-mode.js")).runRpcMode(runtime, io, rpc),
 };
 export type ModeName = keyof typeof modes;
+export const modeNames: readonly string[] = Object.keys(modes);

@@ -7,6 +7,7 @@ import type { Environment } from "./config-value.js";
 import type { Diagnostic } from "./diagnostic.js";
 import { agentDirectory, chosenSessionDirectory, projectDirectory } from "./locations.js";
 import { ModelRegistry } from "./model-registry.js";
+import { chosenProxy, useProxy } from "./proxy.js";
 import type { Settings } from "./settings.js";
 import { type SettingsLayer, SettingsManager } from "./settings-manager.js";
 import { protectedResources } from "./trust.js";
@@ -18,6 +19,8 @@ export interface LoadOptions {
   agentDir?: string;
   /** The directory of sessions that was asked for on the command line. */
   sessionDir?: string;
+  /** Keys at hand already; absent to read them. */
+  auth?: AuthStorage;
   /** Decides, by the user's settings, whether the project's own resources count. */
   isTrusted: (userSettings: Readonly<Settings>) => boolean;
   /** Settings that win over all files. */
@@ -46,9 +49,10 @@ export function loadResources(options: LoadOptions): Resources {
   let settingsManager = SettingsManager.load({ agentDir, cwd, trusted: false, overrides });
   const isTrusted = options.isTrusted(settingsManager.settings);
   if (isTrusted) settingsManager = SettingsManager.load({ agentDir, cwd, trusted: true, overrides });
-  const auth = AuthStorage.load({ agentDir, env });
-  const models = ModelRegistry.load({ agentDir, auth });
+  const auth = options.auth ?? AuthStorage.load({ agentDir, env });
   const { settings } = settingsManager;
+  const proxy = chosenProxy(env, settings.httpProxy);
+  const models = ModelRegistry.load({ agentDir, auth, ...(proxy && { prepareNetwork: () => useProxy(proxy) }) });
   return {
     cwd,
     agentDir,

@@ -185,14 +185,11 @@ export class Compactor {
     const { signal, willRetry, acquire } = attempt;
     await acquire?.();
     await emit({ type: "compaction_start", reason });
+    let result: CompactionResult;
     try {
-      const result = await this.#make(reason, attempt);
-      this.#running = undefined; // whoever hears of the end may send the next prompt
-      await emit({ type: "compaction_end", reason, result, aborted: false, willRetry });
-      return { result };
+      result = await this.#make(reason, attempt);
     } catch (error) {
-      const failure = failureOf(error, signal);
-      const { aborted, command, info } = failure;
+      const { aborted, command, info } = failureOf(error, signal);
       this.#running = undefined;
       await emit({
         type: "compaction_end",
@@ -204,6 +201,9 @@ export class Compactor {
       });
       return { error: command };
     }
+    this.#running = undefined; // whoever hears of the end may send the next prompt
+    await emit({ type: "compaction_end", reason, result, aborted: false, willRetry });
+    return { result };
   }
 
   async #make(

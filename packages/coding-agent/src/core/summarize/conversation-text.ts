@@ -1,5 +1,6 @@
 // A conversation as text for the model that summarises it: one paragraph a message, long tool results clipped.
 
+import { wholeCharacters } from "../../lib/whole-characters.js";
 import type { AgentMessage } from "../messages.js";
 import { toLlmMessage } from "../to-llm.js";
 
@@ -37,7 +38,6 @@ function contentText(content: string | readonly { type: string; text?: string }[
 
 function clipped(text: string): string {
   if (text.length <= resultCharacters) return text;
-  // Not in the middle of a surrogate pair.
-  const end = /[\ud800-\udbff]/.test(text[resultCharacters - 1] as string) ? resultCharacters - 1 : resultCharacters;
-  return `${text.slice(0, end)}\n(${text.length - end} more characters)`;
+  const beginning = wholeCharacters(text.slice(0, resultCharacters));
+  return `${beginning}\n(${text.length - beginning.length} more characters)`;
 }

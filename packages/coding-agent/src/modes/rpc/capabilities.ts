@@ -4,15 +4,18 @@ import { sessionEvents } from "../../core/events.js";
 import { maxImageCount } from "../../lib/image.js";
 import { supportedCommands } from "./rpc-commands.js";
 import { heldAboveUnsent, maxRecordBytes } from "./rpc-mode.js";
-import { type Capabilities, protocolVersion, schemaIds, uiMethods } from "./rpc-types.js";
+import { type Capabilities, protocolVersion, schemaIds } from "./rpc-types.js";
+
+/** Events that only extensions cause. */
+const ofExtensions = new Set(["entry_appended", "extension_error"]);
 
 export function capabilities(version: string): Capabilities {
   return {
     protocolVersion,
     version,
     commands: supportedCommands(),
-    events: [...Object.keys(sessionEvents), "message_update"].sort(),
-    uiMethods: Object.keys(uiMethods),
+    events: [...Object.keys(sessionEvents), "message_update"].filter((name) => !ofExtensions.has(name)).sort(),
+    uiMethods: [], // dialogs come with extensions
     schemas: { ...schemaIds },
     limits: {
       recordBytes: maxRecordBytes,

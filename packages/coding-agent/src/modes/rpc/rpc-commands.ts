@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import type { AgentSession } from "../../core/agent-session.js";
 import { CommandError } from "../../core/errors.js";
+import { exportHtml } from "../../core/export-html/export-html.js";
 import type { SessionRuntime } from "../../core/session-runtime.js";
 import type { StoredSessions } from "../../core/stored-sessions.js";
 import type { Capabilities, Diagnostic, RpcCommandName, RpcData, RpcParams, SlashCommand } from "./rpc-types.js";
@@ -31,11 +32,6 @@ type Handler<K extends RpcCommandName> = (
   params: RpcParams<K>,
   call: RpcCall,
 ) => RpcData<K> | Promise<RpcData<K>>;
-
-/** Stands for a command whose engine is not there yet. */
-function notSupported(): never {
-  throw new CommandError("not_supported", "This command is not supported yet");
-}
 
 export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
   prompt: async ({ runtime }, { message, images, streamingBehavior }) => {
@@ -67,7 +63,7 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
     await runtime.session.acquireForChange();
     return runtime.session.models.cycle();
   },
-  get_available_models: ({ runtime }) => ({ models: [...runtime.session.availableModels()] }),
+  get_available_models: async ({ runtime }) => ({ models: [...(await runtime.session.availableModels())] }),
   set_thinking_level: async ({ runtime }, { level }) => {
     await runtime.session.acquireForChange();
     return { level: await runtime.session.models.setLevel(level) };
@@ -87,7 +83,9 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
     runtime.session.bash({ command, excludeFromContext, ...("id" in record && { id: record.id }) }),
   abort_bash: ({ runtime }, _, { cancelled }) => ({ stopped: cancelled + runtime.session.abortBash() }),
   get_session_stats: ({ runtime }) => runtime.session.stats(),
-  export_html: notSupported,
+  export_html: async ({ runtime }, { outputPath }) => ({
+    path: await exportHtml(runtime.session.store, { outputPath }),
+  }),
   switch_session: ({ runtime }, { sessionPath }) => runtime.switchSession(sessionPath),
   fork: ({ runtime }, { entryId }) => runtime.fork(entryId),
   clone: ({ runtime }) => runtime.clone(),
@@ -132,8 +130,7 @@ function entriesOf(
   return { entries, leafId: store.getLeafId() };
 }
 
-/** Commands that do something, for `get_capabilities`. */
+/** For `get_capabilities`. */
 export function supportedCommands(): RpcCommandName[] {
-  const names = Object.keys(rpcHandlers) as RpcCommandName[];
-  return names.filter((name) => rpcHandlers[name] !== (notSupported as unknown));
+  return Object.keys(rpcHandlers) as RpcCommandName[];
 }

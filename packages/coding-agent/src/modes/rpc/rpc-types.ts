@@ -315,7 +315,7 @@ export const rpcCommands = {
     data: SessionStats,
   }),
   export_html: command({
-    does: "Write the session as one HTML file.",
+    does: "Write the session as one HTML file: `outputPath`, relative to the session's working directory, or there as `pi-session-….html`; answered with the absolute path.",
     params: { outputPath: Type.Optional(Type.String()) },
     data: Type.Object({ path: Type.String() }),
   }),
