@@ -1,5 +1,7 @@
 // Makes the text of a failure fit for people: short, one line, without secrets.
 
+import type { StreamOptions } from "./types.js";
+
 /** The longest text a failure carries, in characters. */
 const longestText = 2000;
 
@@ -21,11 +23,13 @@ export function redactSecrets(text: string, secrets: readonly string[]): string 
   return result;
 }
 
-/** The values of a call that must never appear in a text: its key, and the keys in its headers. */
-export function secretsOf(options: { apiKey?: string; headers?: Readonly<Record<string, string>> }): string[] {
+/** The values of a call that must never appear in a text: its key, and the keys in its headers and its environment. */
+export function secretsOf(options: Pick<StreamOptions, "apiKey" | "headers" | "env">): string[] {
   const secrets = options.apiKey ? [options.apiKey] : [];
+  for (const [name, value] of Object.entries(options.env ?? {}))
+    if (value && /(?:KEY|KEY_ID|TOKEN|SECRET|PASSWORD)$/i.test(name)) secrets.push(value);
   for (const [name, value] of Object.entries(options.headers ?? {}))
-    if (/authorization|api-?key|token|secret|cookie/i.test(name)) secrets.push(value, value.replace(/^\w+ /, ""));
+    if (/auth|key|token|secret|cookie/i.test(name)) secrets.push(value, value.replace(/^\w+ /, ""));
   return secrets;
 }
 

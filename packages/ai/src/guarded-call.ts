@@ -40,6 +40,8 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
   #timer: NodeJS.Timeout | undefined;
   /** When the present wait began; -1 when nobody waits. */
   #waitingSince = -1;
+  /** Runs until the API has sent its first event, which it does when the provider has taken the request. */
+  #requestTimer: NodeJS.Timeout | undefined;
 
   constructor(model: Model, context: Context, options: StreamOptions) {
     this.#model = model;
@@ -94,6 +96,9 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
       throw new ProviderError(text, { kind: "invalid_request" });
     }
     if (this.#ended) return over;
+    const { requestTimeoutMs = 0 } = this.#options;
+    if (requestTimeoutMs > 0)
+      this.#requestTimer = setTimeout(() => this.#onRequestTimeout(requestTimeoutMs), requestTimeoutMs);
     const options = { ...this.#options, signal: this.#stop.signal };
     this.#source = api.stream(this.#model, this.#context, options)[Symbol.asyncIterator]();
     return this.#source.next();
@@ -101,6 +106,7 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
 
   readonly #onStep = (step: Step): void => {
     if (this.#ended) return;
+    clearTimeout(this.#requestTimer);
     if (step.done) {
       this.#fail("error", { kind: "incomplete" }, "Stream ended before the answer was complete");
       return;
@@ -142,6 +148,7 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
   #end(cut = false): void {
     this.#ended = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#requestTimer);
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     const message = this.#partial!;
     if (message.stopReason === "error" || message.stopReason === "aborted") {
@@ -190,4 +197,10 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
         `No answer from "${this.#model.provider}" for ${this.#idleLimit / 1000} seconds`,
       );
   };
+
+  #onRequestTimeout(limit: number): void {
+    if (this.#ended) return;
+    const text = `"${this.#model.provider}" did not take the request within ${limit / 1000} seconds`;
+    this.#fail("error", { kind: "timeout" }, text);
+  }
 }

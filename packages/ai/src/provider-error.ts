@@ -5,7 +5,7 @@ import type { ErrorInfo, ProviderErrorKind } from "./types.js";
 
 /** A failed provider call: its text for people, and `info` for whoever decides what to do about it. */
 export class ProviderError extends Error {
-  override readonly name = "ProviderError";
+  override readonly name: string = "ProviderError";
   readonly info: ErrorInfo;
 
   constructor(message: string, info: ErrorInfo, options?: { cause?: unknown }) {

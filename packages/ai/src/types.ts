@@ -284,6 +284,12 @@ export type AssistantMessageEvent =
   | { type: "done"; reason: "stop" | "length" | "toolUse"; message: AssistantMessage }
   | { type: "error"; reason: "error" | "aborted"; error: AssistantMessage };
 
+/** `longestWaitMs` is the longest wait a server may ask for; for a longer one the refusal stands. 0 = any. */
+export interface RequestRetries {
+  count: number;
+  longestWaitMs: number;
+}
+
 /** How a call is made. Every field is optional; absence means the model's or the API's default. */
 export interface StreamOptions {
   apiKey?: string;
@@ -301,9 +307,13 @@ export interface StreamOptions {
   cacheRetention?: "none" | "short" | "long";
   /** Milliseconds without a meaningful event (pings and comments do not count) before the call fails as `timeout`; 0 = never. */
   idleTimeoutMs?: number;
+  /** Milliseconds until the provider must have taken the request, before the call fails as `timeout`; 0 = any time. */
+  requestTimeoutMs?: number;
+  /** Sends a request again by itself when it was refused for a reason that may pass, before anything was answered. */
+  requestRetries?: RequestRetries;
   fetch?: typeof globalThis.fetch;
   /** Variables that stand before those of the process: regions, projects and credentials of cloud providers. */
-  env?: Readonly<Record<string, string>>;
+  env?: Readonly<Record<string, string | undefined>>;
   /** Sees, and may replace, the request body. */
   onPayload?: (payload: unknown, model: Model) => unknown | Promise<unknown>;
   onResponse?: (response: { status: number; headers: Record<string, string> }, model: Model) => void | Promise<void>;

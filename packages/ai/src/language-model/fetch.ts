@@ -5,6 +5,7 @@ import { failureInfo, ProviderError } from "../provider-error.js";
 import type { Model, StreamOptions } from "../types.js";
 import type { FinishedRequest } from "./dialect.js";
 import { postOverHttp, type WireInit, type WireReader, type WireResponse, watchFetch } from "./http.js";
+import { sendRepeatedly } from "./repeat.js";
 
 /** One request to a provider. */
 export interface WireRequest {
@@ -40,7 +41,12 @@ export function makeFetch(wire: WireRequest): typeof globalThis.fetch {
     if (wire.authorize)
       headersSent = { ...headersSent, ...(await wire.authorize({ url: String(input), headers: headersSent, body })) };
     const request = { ...init, headers: headersSent, body } as RequestInit & WireInit;
-    let response: WireResponse | Response = await send(String(input), request);
+    const attempt = (): Promise<WireResponse | Response> => send(String(input), request);
+    const { requestRetries, signal } = options;
+    let response =
+      requestRetries && requestRetries.count > 0 && signal
+        ? await sendRepeatedly(attempt, requestRetries, signal)
+        : await attempt();
     const headers = Object.fromEntries(response.headers);
     if (options.onResponse) await options.onResponse({ status: response.status, headers }, model);
     if (!response.ok) throw await refusal(response, headers, wire);

@@ -10,6 +10,8 @@ export interface ProviderFacts {
   bearerEnv?: readonly string[];
   /** Sets of variables that together stand for credentials without any key. */
   ambientEnv?: readonly (readonly string[])[];
+  /** Further variables that hold secrets, or say where they are. */
+  secretEnv?: readonly string[];
   /** Variables the base URL needs besides the key, as `{NAME}` in it. */
   urlEnv?: readonly string[];
   /** The id of the model to start with when nothing was chosen. */
@@ -119,6 +121,7 @@ export const providers: Readonly<Record<string, ProviderFacts>> = {
       ["AWS_CONTAINER_CREDENTIALS_FULL_URI"],
       ["AWS_WEB_IDENTITY_TOKEN_FILE"],
     ],
+    secretEnv: ["AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"],
     defaultModel: "global.anthropic.claude-opus-5-5",
   },
   "google-vertex": {
@@ -128,6 +131,7 @@ export const providers: Readonly<Record<string, ProviderFacts>> = {
       ["GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"],
       ["GCLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION"],
     ],
+    secretEnv: ["GOOGLE_APPLICATION_CREDENTIALS"],
     defaultModel: "gemini-4-carbon",
   },
   demo: { name: "Demo", env: [], keyless: true, defaultModel: "demo" },

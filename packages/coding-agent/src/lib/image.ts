@@ -16,8 +16,13 @@ export const maxImagePixels = 100_000_000;
 export const maxImageCount = 100;
 
 export interface ImageLimits {
+  /** Pixels of either side; `maxWidth` and `maxHeight` go before it. */
   maxDimension?: number;
+  maxWidth?: number;
+  maxHeight?: number;
   maxBase64?: number;
+  /** Of the first JPEG that is tried, 1 to 100. Default 85. */
+  jpegQuality?: number;
   maxInput?: number;
   /** False leaves images above the first two limits as they are. Default true. */
   resize?: boolean;
@@ -54,9 +59,10 @@ export async function prepareImage(
   if (size && (size.width === 0 || size.height === 0)) throw new ImageError("Cannot use image: it has no pixels");
   if (size && size.width * size.height > maxImagePixels)
     throw new ImageError(`Cannot use image: ${size.width}x${size.height} pixels are too many`);
-  const fits = data.length <= maxBase64 && (!size || Math.max(size.width, size.height) <= maxDimension);
+  const { maxWidth = maxDimension, maxHeight = maxDimension, jpegQuality = 85 } = limits;
+  const fits = data.length <= maxBase64 && (!size || (size.width <= maxWidth && size.height <= maxHeight));
   if (fits || limits.resize === false) return { data, mimeType };
-  return shrink(bytes, { data, mimeType }, { maxDimension, maxBase64 });
+  return shrink(bytes, { data, mimeType }, { maxWidth, maxHeight, maxBase64, jpegQuality });
 }
 
 function decodeBase64(data: string): Buffer {
@@ -68,7 +74,7 @@ function decodeBase64(data: string): Buffer {
 async function shrink(
   bytes: Buffer,
   original: PreparedImage,
-  limits: { maxDimension: number; maxBase64: number },
+  limits: Required<Pick<ImageLimits, "maxWidth" | "maxHeight" | "maxBase64" | "jpegQuality">>,
 ): Promise<PreparedImage> {
   // Saves about 0.1 s and 40 MB for everybody whose images are small enough.
   const sharp = await import("sharp").then(
@@ -79,20 +85,21 @@ async function shrink(
   try {
     sharp.cache(false);
     const { width, height } = await sharp(bytes).metadata();
-    let side = Math.min(limits.maxDimension, Math.max(width, height));
+    const longest = Math.max(width, height);
+    let box = { width: Math.min(limits.maxWidth, longest), height: Math.min(limits.maxHeight, longest) };
     do {
       const resized = sharp(bytes)
         .rotate() // as the EXIF orientation says, which is lost otherwise
-        .resize({ width: side, height: side, fit: "inside", withoutEnlargement: true });
-      for (const [type, encode] of encodings(original.mimeType)) {
+        .resize({ ...box, fit: "inside", withoutEnlargement: true });
+      for (const [type, encode] of encodings(original.mimeType, limits.jpegQuality)) {
         const output = await encode(resized.clone()).toBuffer({ resolveWithObject: true });
         const data = output.data.toString("base64");
         if (data.length > limits.maxBase64) continue;
         const note = `Resized from ${width}x${height} to ${output.info.width}x${output.info.height}`;
         return { data, mimeType: type, note };
       }
-      side = Math.floor(side * 0.7);
-    } while (side >= 64);
+      box = { width: Math.floor(box.width * 0.7), height: Math.floor(box.height * 0.7) };
+    } while (Math.max(box.width, box.height) >= 64 && Math.min(box.width, box.height) >= 1);
   } catch (error) {
     throw new ImageError(`Cannot use image: ${error instanceof Error ? error.message : String(error)}`);
   }
@@ -102,11 +109,13 @@ async function shrink(
 type Sharp = import("sharp").Sharp;
 
 /** Lossless first where the original was, then JPEG with less and less quality. */
-function encodings(mimeType: ImageMimeType): [ImageMimeType, (image: Sharp) => Sharp][] {
-  const jpegs = [85, 65, 45].map((quality): [ImageMimeType, (image: Sharp) => Sharp] => [
-    "image/jpeg",
-    (image) => image.flatten({ background: "#ffffff" }).jpeg({ quality }),
-  ]);
+function encodings(mimeType: ImageMimeType, best: number): [ImageMimeType, (image: Sharp) => Sharp][] {
+  const jpegs = [best, ...[65, 45].filter((quality) => quality < best)].map(
+    (quality): [ImageMimeType, (image: Sharp) => Sharp] => [
+      "image/jpeg",
+      (image) => image.flatten({ background: "#ffffff" }).jpeg({ quality }),
+    ],
+  );
   return mimeType === "image/jpeg" ? jpegs : [["image/png", (image) => image.png()], ...jpegs];
 }
 

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { type Static, Type } from "typebox";
 import { checkValue } from "./check-value.js";
-import { type Environment, missingVariables, resolveConfigValue } from "./config-value.js";
+import { type Environment, literalValue, missingVariables, resolveConfigValue } from "./config-value.js";
 import type { Diagnostic } from "./diagnostic.js";
 import { faultAt, type JsonObject, readJsonFile } from "./json-file.js";
 import { agentDirectory } from "./locations.js";
@@ -84,6 +84,17 @@ export class AuthStorage {
     return own ? { ...this.env, ...own } : this.env;
   }
 
+  /** The variables that stored keys stand for. */
+  variables(): string[] {
+    return [...this.#credentials.values()].flatMap(({ key }) => missingVariables(key, {}));
+  }
+
+  /** Where the key in use comes from; undefined when none is given or stored. */
+  sourceOf(provider: string): "given" | "stored" | undefined {
+    if (this.#runtimeKeys.has(provider)) return "given";
+    return this.has(provider) ? "stored" : undefined;
+  }
+
   /** The key of a provider; undefined when none is given or stored. Rejects with `ConfigValueError`. */
   async resolveKey(provider: string): Promise<string | undefined> {
     const runtimeKey = this.#runtimeKeys.get(provider);
@@ -104,11 +115,23 @@ export class AuthStorage {
     });
   }
 
-  /** Removes what is stored for a provider. */
-  async remove(provider: string): Promise<void> {
+  /** Stores a key as it is, whatever signs it holds; the environment stored beside an earlier one stays. */
+  async setKey(provider: string, key: string): Promise<void> {
     await this.#update((file) => {
-      delete file[provider];
+      const before = (file[provider] ?? {}) as Partial<ApiKeyCredential>;
+      const env = before.type === "api_key" && before.env ? { env: before.env } : {};
+      file[provider] = { type: "api_key", key: literalValue(key), ...env };
     });
+  }
+
+  /** Removes what is stored for a provider; false when there was nothing, and the file is left alone. */
+  async remove(provider: string): Promise<boolean> {
+    const file = readJsonFile(this.path, "auth");
+    if (file.diagnostics.length === 0 && !Object.hasOwn(file.value ?? {}, provider)) return false;
+    await this.#update((changed) => {
+      delete changed[provider];
+    });
+    return true;
   }
 
   async #update(change: (file: JsonObject) => void): Promise<void> {

@@ -39,6 +39,11 @@ export async function resolveConfigValue(value: string, env: Environment): Promi
   });
 }
 
+/** The value that stands for this very text. */
+export function literalValue(text: string): string {
+  return text.replaceAll("$", "$$$$").replace(/^!/, "$!");
+}
+
 const pattern = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*)|([$!]))/g;
 
 async function runCommand(command: string, env: Environment): Promise<string> {

@@ -54,10 +54,11 @@ export async function chooseModel(
 ): Promise<ModelChoice> {
   const thinking = levelNamed(args.thinking);
   const patterns = typeof args.models === "string" ? args.models.split(",") : (args.models ?? settings.enabledModels);
+  await discoverNamed(registry, { args, patterns, settings, resumed });
   const { scoped, warnings } =
     patterns.length > 0 ? await resolveScope(registry, patterns) : { scoped: [], warnings: [] };
   const match =
-    asked(registry, args, warnings) ??
+    (await asked(registry, args, warnings)) ??
     resumedModel(registry, resumed, warnings) ??
     scoped[0] ??
     configured(registry, settings, warnings) ??
@@ -90,11 +91,25 @@ function levelOf(
   );
 }
 
-function asked(
+/** Local servers are asked for their models only where one of them is named: a start that needs none waits for none. */
+async function discoverNamed(
+  registry: ModelRegistry,
+  named: { args: ModelArguments; patterns: readonly string[]; settings: ModelSettings; resumed?: ResumedModel },
+): Promise<void> {
+  const { args, patterns, settings, resumed } = named;
+  const isAsked = args.model !== undefined || args.provider !== undefined;
+  const references = [...patterns, args.model ?? "", `${args.provider ?? ""}/`];
+  if (!isAsked) references.push(`${resumed?.model?.provider ?? ""}/`, `${settings.defaultProvider ?? ""}/`);
+  if (!isAsked && settings.defaultModel !== undefined) references.push(settings.defaultModel);
+  const providers = new Set(references.map((reference) => reference.trim().split("/")[0] as string));
+  await Promise.all([...providers].filter((id) => registry.isDiscovered(id)).map((id) => registry.discover(id)));
+}
+
+async function asked(
   registry: ModelRegistry,
   { model, provider }: ModelArguments,
   warnings: string[],
-): ModelMatch | undefined {
+): Promise<ModelMatch | undefined> {
   if (model === undefined) {
     if (provider === undefined) return undefined;
     if (!registry.hasProvider(provider)) throw new ModelChoiceError(`Unknown provider "${provider}"`);
@@ -102,7 +117,12 @@ function asked(
     if (!found) throw new ModelChoiceError(`Provider "${provider}" has no models; name one with --model`);
     return { model: found };
   }
-  const resolution = resolveModel(registry, model, provider);
+  let resolution = resolveModel(registry, model, provider);
+  if ("error" in resolution && provider === undefined) {
+    // A local server may know the name.
+    await registry.discover();
+    resolution = resolveModel(registry, model);
+  }
   if ("error" in resolution) throw new ModelChoiceError(resolution.error);
   const { warning, ...match } = resolution;
   if (warning) warnings.push(warning);

@@ -1,16 +1,28 @@
 // Which models there are, which of them have credentials, and what a request to one of them needs.
 
 import { join } from "node:path";
-import { type Model, providerFacts, providerIds, readProvider, type StreamOptions } from "@earendil-works/pi-ai";
+import {
+  type Model,
+  ProviderError,
+  providerFacts,
+  providerIds,
+  readProvider,
+  type StreamOptions,
+} from "@earendil-works/pi-ai";
 import type { AuthStorage } from "./auth.js";
 import { ConfigValueError, type Environment, missingVariables, resolveConfigValue } from "./config-value.js";
 import type { Diagnostic } from "./diagnostic.js";
+import { isLocalServer, LocalModels, listLocalModels, localModel, localServers } from "./local-servers.js";
 import { type ModelsConfig, type ProviderConfig, readModelsConfig } from "./models-config.js";
 import { combineModels, unknownModel } from "./provider-models.js";
 
 /** A request cannot be made because its provider has no usable credentials. */
-export class CredentialsError extends Error {
+export class CredentialsError extends ProviderError {
   override readonly name = "CredentialsError";
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, { kind: "auth" }, options);
+  }
 }
 
 /**
@@ -24,17 +36,21 @@ export class ModelRegistry {
   readonly #included: Model[] = [];
   readonly #combined = new Map<string, Model[]>();
   readonly #problems = new Map<string, string[]>();
+  readonly #prepareNetwork: () => Promise<void>;
+  readonly #local = new LocalModels((id) => this.#ask(id));
   #config!: ModelsConfig;
 
-  private constructor(path: string, auth: AuthStorage) {
+  private constructor(path: string, auth: AuthStorage, prepareNetwork: () => Promise<void>) {
     this.#path = path;
     this.#auth = auth;
+    this.#prepareNetwork = prepareNetwork;
     this.reload();
   }
 
-  /** Never throws: what is wrong with models.json is in `diagnostics`. */
-  static load(options: { agentDir: string; auth: AuthStorage }): ModelRegistry {
-    return new ModelRegistry(join(options.agentDir, "models.json"), options.auth);
+  /** Never throws: what is wrong with models.json is in `diagnostics`. `prepareNetwork` is called before requests. */
+  static load(options: { agentDir: string; auth: AuthStorage; prepareNetwork?: () => Promise<void> }): ModelRegistry {
+    const { agentDir, auth, prepareNetwork = async () => {} } = options;
+    return new ModelRegistry(join(agentDir, "models.json"), auth, prepareNetwork);
   }
 
   /** Reads models.json again. */
@@ -51,21 +67,46 @@ export class ModelRegistry {
     return [
       ...this.#config.diagnostics,
       ...problems.map((message) => ({ severity: "error" as const, source: "models", message, path: this.#path })),
+      ...this.#local.problems.map((message) => ({ severity: "warning" as const, source: "models", message })),
     ];
   }
 
   /** All providers, in order. */
   get providerIds(): string[] {
-    return [...new Set([...this.#config.providers.keys(), ...this.#registered.keys(), ...providerIds])];
+    const local = Object.keys(localServers).filter((id) => this.isDiscovered(id));
+    return [...new Set([...this.#config.providers.keys(), ...this.#registered.keys(), ...providerIds, ...local])];
   }
 
   /** For people. */
   providerName(id: string): string {
-    return this.#config.providers.get(id)?.name ?? this.#registered.get(id)?.name ?? providerFacts(id)?.name ?? id;
+    const known = providerFacts(id) ?? (isLocalServer(id) ? localServers[id] : undefined);
+    return this.#config.providers.get(id)?.name ?? this.#registered.get(id)?.name ?? known?.name ?? id;
   }
 
   hasProvider(id: string): boolean {
-    return this.#config.providers.has(id) || this.#registered.has(id) || providerFacts(id) !== undefined;
+    const isKnown = providerFacts(id) !== undefined || this.isDiscovered(id);
+    return isKnown || this.#config.providers.has(id) || this.#registered.has(id);
+  }
+
+  /**
+   * Whether the provider's models are asked of a server on this machine: one that models.json names without models, and
+   * all that are known when `PI_LOCAL_MODELS` is set.
+   */
+  isDiscovered(id: string): boolean {
+    if (!isLocalServer(id)) return false;
+    const configured = this.#config.providers.get(id);
+    if (configured) return !configured.models?.length;
+    return /^(?:1|true|yes)$/i.test(this.#auth.env.PI_LOCAL_MODELS ?? "");
+  }
+
+  /**
+   * Asks the local server of a provider, or all that are in use, which models they have; takes a second at most. One
+   * that does not answer has no models, and a diagnostic says so. Never rejects.
+   */
+  async discover(provider?: string): Promise<void> {
+    const ids = Object.keys(localServers).filter((id) => (provider ?? id) === id && this.isDiscovered(id));
+    await this.#local.discover(ids);
+    for (const id of ids) this.#combined.delete(id);
   }
 
   /** The model, whether or not it has credentials. */
@@ -94,9 +135,9 @@ export class ModelRegistry {
     let models = this.#combined.get(provider);
     if (!models) {
       const combined = combineModels(provider, {
-        builtIn: readProvider(provider),
+        builtIn: this.#local.of(provider) ?? readProvider(provider),
         registered: this.#registered.get(provider),
-        configured: this.#config.providers.get(provider),
+        configured: this.#configured(provider),
         env: this.#auth.envOf(provider),
       });
       models = combined.models;
@@ -121,7 +162,8 @@ export class ModelRegistry {
   /** A model the provider is not known to have, made like its default one; undefined when the provider has none. */
   assume(provider: string, id: string): Model | undefined {
     const base = this.defaultModelOf(provider);
-    return base && unknownModel(id, base);
+    if (base) return unknownModel(id, base);
+    return this.isDiscovered(provider) ? localModel(provider, id, this.#localUrl(provider)) : undefined;
   }
 
   hasCredentials(model: Pick<Model, "provider">): boolean {
@@ -133,7 +175,7 @@ export class ModelRegistry {
     const facts = providerFacts(provider);
     const env = this.#auth.envOf(provider);
     const hasUrl = (facts?.urlEnv ?? []).every((name) => env[name]);
-    if (facts?.keyless) return true;
+    if (facts?.keyless || (isLocalServer(provider) && this.hasProvider(provider))) return true;
     if (!hasUrl) return false;
     if (this.#auth.has(provider)) return true;
     if (this.#configs(provider).some((config) => isResolvable(config, env))) return true;
@@ -145,20 +187,22 @@ export class ModelRegistry {
   }
 
   /**
-   * The key and headers of a request. May run the user's commands. A stored or given key wins over models.json, which
-   * wins over an extension's, which wins over the environment. Rejects with `CredentialsError`, whose text holds no secret.
+   * The key, headers and environment of a request. May run the user's commands. A stored or given key wins over
+   * models.json, which wins over an extension's, which wins over the environment. Rejects with `CredentialsError`, whose
+   * text holds no secret, and with `ProxyError`.
    */
-  async resolveRequest(model: Model): Promise<Pick<StreamOptions, "apiKey" | "headers">> {
+  async resolveRequest(model: Model): Promise<Pick<StreamOptions, "apiKey" | "headers" | "env">> {
     const { provider } = model;
     if (!this.hasCredentialsFor(provider)) throw new CredentialsError(this.#howToGetCredentials(provider));
+    await this.#prepareNetwork();
     const env = this.#auth.envOf(provider);
     try {
       const headers = await this.#headers(model, env);
       const apiKey = await this.#configuredKey(provider, env);
-      if (apiKey === undefined) return { ...environmentKey(provider, env, headers) };
+      if (apiKey === undefined) return { env, ...environmentKey(provider, env, headers) };
       const isBearer = this.#configs(provider).some(({ authHeader }) => authHeader);
       if (isBearer) headers.Authorization = `Bearer ${apiKey}`;
-      return { apiKey, ...(Object.keys(headers).length > 0 && { headers }) };
+      return { env, apiKey, ...(Object.keys(headers).length > 0 && { headers }) };
     } catch (error) {
       if (!(error instanceof ConfigValueError)) throw error;
       throw new CredentialsError(`Cannot get credentials for "${provider}": ${error.message}`, { cause: error });
@@ -169,12 +213,15 @@ export class ModelRegistry {
   credentialVariables(): string[] {
     const names = providerIds.flatMap((id) => {
       const facts = providerFacts(id);
-      return [...(facts?.env ?? []), ...(facts?.bearerEnv ?? []), ...(facts?.ambientEnv ?? []).flat()];
+      const { env = [], bearerEnv = [], ambientEnv = [], secretEnv = [] } = facts ?? {};
+      return [...env, ...bearerEnv, ...ambientEnv.flat(), ...secretEnv];
     });
-    const configured = [...this.#config.providers.values(), ...this.#registered.values()].flatMap((config) =>
-      [config.apiKey ?? "", ...Object.values(config.headers ?? {})].flatMap((value) => missingVariables(value, {})),
-    );
-    return [...new Set([...names, ...configured])];
+    const configured = [...this.#config.providers.values(), ...this.#registered.values()].flatMap((config) => {
+      const ofModels = [...(config.models ?? []), ...Object.values(config.modelOverrides ?? {})];
+      const headers = [config, ...ofModels].flatMap((owner) => Object.values(owner.headers ?? {}));
+      return [config.apiKey ?? "", ...headers].flatMap((value) => missingVariables(value, {}));
+    });
+    return [...new Set([...names, ...configured, ...this.#auth.variables()])];
   }
 
   /** Adds an extension's provider, or changes a known one; with `models` these replace the provider's own. */
@@ -187,6 +234,26 @@ export class ModelRegistry {
   unregisterProvider(id: string): void {
     this.#registered.delete(id);
     this.#combined.delete(id);
+  }
+
+  async #ask(id: string): Promise<Model[]> {
+    const baseUrl = this.#localUrl(id);
+    const { apiKey, headers } = await this.resolveRequest(localModel(id, "", baseUrl));
+    return listLocalModels(id, baseUrl, {
+      ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+      ...headers,
+    });
+  }
+
+  #localUrl(id: string): string {
+    return this.#config.providers.get(id)?.baseUrl ?? (localServers[id]?.baseUrl as string);
+  }
+
+  /** What the user wrote; of a local server only what differs from the usual has to be there. */
+  #configured(id: string): ProviderConfig | undefined {
+    const configured = this.#config.providers.get(id);
+    if (!configured || !isLocalServer(id)) return configured;
+    return { api: "openai-completions", ...configured, baseUrl: this.#localUrl(id) };
   }
 
   /** Those that say something of a provider, the user's first. */

@@ -89,7 +89,7 @@ export const Settings = Type.Object(
       ["off", "streaming", "idle"] as const,
       "off",
     ),
-    httpProxy: text("Proxy for all requests. User settings only."),
+    httpProxy: text("Proxy for all requests where the environment names none. User settings only."),
     httpIdleTimeoutMs: timeout(
       "Milliseconds without anything from a provider before a request fails; 0 = never.",
       300000,
@@ -103,12 +103,22 @@ export const Settings = Type.Object(
         maxAgentDelayMs: Type.Number({ minimum: 0, default: 60000, description: "Longest delay." }),
         provider: Type.Object(
           {
-            timeoutMs: Type.Optional(Type.Number({ minimum: 0, description: "Time limit of one request." })),
-            maxRetries: Type.Integer({ minimum: 0, default: 0, description: "Retries inside a provider call." }),
+            timeoutMs: Type.Optional(
+              Type.Number({
+                minimum: 0,
+                description: "Milliseconds until a provider must have taken a request; 0 = any time.",
+              }),
+            ),
+            maxRetries: Type.Integer({
+              minimum: 0,
+              default: 0,
+              description: "How often a request is sent again before it counts as failed.",
+            }),
             maxRetryDelayMs: Type.Number({
               minimum: 0,
               default: 60000,
-              description: "Longest wish to wait that is heard.",
+              description:
+                "Milliseconds a server may ask to wait before such a retry; the request fails if it asks for more. 0 = any.",
             }),
           },
           { description: "Retries of single requests." },
