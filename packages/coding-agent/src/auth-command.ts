@@ -6,7 +6,7 @@ import { readAll } from "./command-line-prompts.js";
 import { readSecretLine, type TypedInput } from "./lib/secret-line.js";
 import type { ModeIo } from "./modes/io.js";
 import type { Resources } from "./resources/load.js";
-import { chooseModel, ModelChoiceError } from "./resources/model-choice.js";
+import { chooseModel } from "./resources/model-choice.js";
 import { resolveModel } from "./resources/model-patterns.js";
 
 /** What the command works with; `stdin` is where a key is typed or piped in. */
@@ -33,7 +33,6 @@ const usage = [
 export async function authCommand(words: readonly string[], context: AuthCommandContext): Promise<number> {
   const { io } = context;
   const [action, ...rest] = words;
-  const wrong = action === "check" ? exitCodes.invalid : 1;
   try {
     if (action === "check") return await check(context, rest);
     const { values, positionals } = parseArgs({
@@ -44,14 +43,13 @@ export async function authCommand(words: readonly string[], context: AuthCommand
     if (values.help || action === "--help" || action === "-h") return await say(io, usage);
     const [provider, ...more] = positionals;
     if ((action !== "login" && action !== "logout") || provider === undefined || more.length > 0) {
-      io.log(`pi: ${usage}`);
+      io.log(`pi: ${usage.trimEnd()}`);
       return 1;
     }
     return await (action === "login" ? login(context, provider) : logout(context, provider));
   } catch (error) {
-    // An option that is not known is told without the parser's advice.
-    io.log(`pi: ${(error as Error).message.split(". To specify")[0]}`);
-    return wrong;
+    io.log(`pi: ${reasonOf(error)}`);
+    return 1;
   }
 }
 
@@ -69,8 +67,9 @@ async function login(context: AuthCommandContext, provider: string): Promise<num
 async function readKey({ io, stdin }: AuthCommandContext, name: string): Promise<string | undefined> {
   let typed: string | undefined;
   if (io.isTerminal.stdin) {
-    io.log(`API key for ${name} (it is not shown): `);
-    typed = await readSecretLine(stdin);
+    const line = readSecretLine(stdin); // from here on nothing is echoed
+    io.log(`API key for ${name} (it is not shown):`);
+    typed = await line;
   } else typed = await readAll(stdin);
   const key = typed?.trim();
   if (key === "") throw new Error("Cannot store a key: nothing was given on stdin");
@@ -99,23 +98,26 @@ interface Report {
 
 async function check(context: AuthCommandContext, words: readonly string[]): Promise<number> {
   const { io } = context;
-  const { values } = parseArgs({
-    args: [...words],
-    options: {
-      help: { type: "boolean", short: "h" },
-      provider: { type: "string" },
-      model: { type: "string" },
-      json: { type: "boolean" },
-    },
-  });
-  const { help, provider, model, json } = values;
-  if (help) return say(io, usage);
-  const report = await reportOn(context, provider, model);
-  if (json) await say(io, `${JSON.stringify(report)}\n`);
-  else {
-    await say(io, `${report.status}\n`);
-    if (report.reason) io.log(`pi: ${report.reason}`);
+  let isJson = words.includes("--json");
+  let report: Report;
+  try {
+    const { values } = parseArgs({
+      args: [...words],
+      options: {
+        help: { type: "boolean", short: "h" },
+        provider: { type: "string" },
+        model: { type: "string" },
+        json: { type: "boolean" },
+      },
+    });
+    if (values.help) return say(io, usage);
+    isJson = values.json === true;
+    report = await reportOn(context, values.provider, values.model);
+  } catch (error) {
+    report = { status: "invalid", reason: reasonOf(error) };
   }
+  await say(io, `${isJson ? JSON.stringify(report) : report.status}\n`);
+  if (!isJson && report.reason) io.log(`pi: ${report.reason}`);
   return exitCodes[report.status];
 }
 
@@ -124,17 +126,12 @@ async function reportOn(context: AuthCommandContext, provider?: string, pattern?
   if (provider !== undefined && !models.hasProvider(provider))
     return { status: "invalid", provider, reason: unknownProvider(context, provider) };
   let model = provider === undefined ? undefined : models.defaultModelOf(provider);
-  try {
-    if (pattern !== undefined) {
-      await models.discover();
-      const found = resolveModel(models, pattern, provider);
-      if ("error" in found) return { status: "invalid", ...(provider && { provider }), reason: found.error };
-      model = found.model;
-    } else if (provider === undefined) model = (await chooseModel(models, {}, settings)).model ?? undefined;
-  } catch (error) {
-    if (error instanceof ModelChoiceError) return { status: "invalid", reason: error.message };
-    throw error;
-  }
+  if (pattern !== undefined) {
+    await models.discover();
+    const found = resolveModel(models, pattern, provider);
+    if ("error" in found) return { status: "invalid", ...(provider && { provider }), reason: found.error };
+    model = found.model;
+  } else if (provider === undefined) model = (await chooseModel(models, {}, settings)).model ?? undefined;
   const owner = provider ?? model?.provider;
   if (owner === undefined) return { status: "not_ready", reason: "No provider has credentials" };
   const about = { provider: owner, ...(pattern !== undefined && model && { model: model.id }) };
@@ -143,12 +140,17 @@ async function reportOn(context: AuthCommandContext, provider?: string, pattern?
     await models.resolveRequest(model);
     return { status: "ready", ...about };
   } catch (error) {
-    return { status: "not_ready", ...about, reason: error instanceof Error ? error.message : String(error) };
+    return { status: "not_ready", ...about, reason: reasonOf(error) };
   }
 }
 
 function unknownProvider({ resources: { models } }: AuthCommandContext, provider: string): string {
   return `Unknown provider "${provider}"; known are ${models.providerIds.join(", ")}`;
+}
+
+/** An option that is not known is told without the parser's advice. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? (error.message.split(". To specify")[0] as string) : String(error);
 }
 
 async function say(io: AuthCommandContext["io"], text: string): Promise<number> {

@@ -179,11 +179,11 @@ describe("credentials", () => {
       const { models } = registry({ env });
       return models.resolveRequest(models.defaultModelOf("anthropic")!);
     };
-    expect(await request({ ANTHROPIC_AUTH_TOKEN: "t" })).toEqual({ headers: { Authorization: "Bearer t" } });
-    expect(await request({ ANTHROPIC_OAUTH_TOKEN: "sk-ant-oat-1", ANTHROPIC_API_KEY: "k" })).toEqual({
+    expect(await request({ ANTHROPIC_AUTH_TOKEN: "t" })).toMatchObject({ headers: { Authorization: "Bearer t" } });
+    expect(await request({ ANTHROPIC_OAUTH_TOKEN: "sk-ant-oat-1", ANTHROPIC_API_KEY: "k" })).toMatchObject({
       headers: { Authorization: "Bearer sk-ant-oat-1", "anthropic-beta": "oauth-2025-04-20" },
     });
-    expect(await request({ ANTHROPIC_API_KEY: "k" })).toEqual({ apiKey: "k" });
+    expect(await request({ ANTHROPIC_API_KEY: "k" })).toMatchObject({ apiKey: "k" });
   });
 
   test("count in order: given, stored, models.json, environment", async () => {
@@ -194,12 +194,12 @@ describe("credentials", () => {
     });
     const model = models.defaultModelOf("openai")!;
     auth.setRuntimeKey("openai", "given");
-    expect(await models.resolveRequest(model)).toEqual({ apiKey: "given" });
+    expect(await models.resolveRequest(model)).toMatchObject({ apiKey: "given" });
     auth.setRuntimeKey("openai", undefined);
-    expect(await models.resolveRequest(model)).toEqual({ apiKey: "stored" });
+    expect(await models.resolveRequest(model)).toMatchObject({ apiKey: "stored" });
     await auth.remove("openai");
-    expect(await models.resolveRequest(model)).toEqual({ apiKey: "config" });
-    expect(await registry({ env: { OPENAI_API_KEY: "env" } }).models.resolveRequest(model)).toEqual({ apiKey: "env" });
+    expect(await models.resolveRequest(model)).toMatchObject({ apiKey: "config" });
+    expect(await registry({ env: { OPENAI_API_KEY: "env" } }).models.resolveRequest(model)).toMatchObject({ apiKey: "env" });
   });
 
   test("headers are resolved for each request and are no part of the model", async () => {
@@ -220,7 +220,7 @@ describe("credentials", () => {
     });
     const model = models.find("local", "one")!;
     expect(model.headers).toBeUndefined();
-    expect(await models.resolveRequest(model)).toEqual({
+    expect(await models.resolveRequest(model)).toMatchObject({
       apiKey: "k",
       headers: { "x-a": "model", "x-b": "t", Authorization: "Bearer k" },
     });
