@@ -3,6 +3,7 @@
 import { type AssistantMessage, type ErrorInfo, emptyUsage, ProviderError, type ToolCall } from "@earendil-works/pi-ai";
 import { failToolCalls, runTools } from "./run-tools.js";
 import type { AgentEvent, AgentLoopOptions, AgentMessage, MessageQueue } from "./types.js";
+import { untilAborted } from "./until-aborted.js";
 
 /**
  * Runs until the model has nothing left to do, and returns the messages it made, prompts included.
@@ -98,9 +99,13 @@ async function runTurn(options: AgentLoopOptions) {
     await emit({ type: "message_start", message: pending });
   };
   try {
-    setup = await options.setup();
+    // Hooks may ask somebody, or run a command for a key: an abort does not wait for them.
+    const unlessAborted = async <T>(value: T | Promise<T>) =>
+      untilAborted(Promise.resolve(value), signal, () => new Error("Request was aborted"));
+    setup = await unlessAborted(options.setup());
     const { model, systemPrompt, tools } = setup;
-    const context = { systemPrompt, messages: await options.modelMessages(), tools: tools.map(declaration) };
+    const messages = await unlessAborted(options.modelMessages());
+    const context = { systemPrompt, messages, tools: tools.map(declaration) };
     for await (const event of options.stream(model, context, { ...setup.options, signal })) {
       if ("partial" in event) soFar = event.partial;
       if (event.type === "done") last = event.message;

@@ -4,3 +4,4 @@ export { Agent, type AgentOptions } from "./agent.js";
 export { runAgentLoop } from "./agent-loop.js";
 export { coerceArguments } from "./coerce-arguments.js";
 export * from "./types.js";
+export { untilAborted } from "./until-aborted.js";

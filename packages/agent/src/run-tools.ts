@@ -3,6 +3,7 @@
 import type { ToolCall, ToolResultMessage } from "@earendil-works/pi-ai";
 import { coerceArguments } from "./coerce-arguments.js";
 import type { AgentLoopOptions, AgentToolResult, AnyAgentTool, FinishedToolCall } from "./types.js";
+import { untilAborted } from "./until-aborted.js";
 
 /** Milliseconds a tool may go on after its abort before the run stops waiting for it. */
 const defaultAbortGraceMs = 5000;
@@ -93,7 +94,8 @@ async function prepare(
   try {
     const raw = tool.prepareArguments ? tool.prepareArguments(toolCall.arguments) : toolCall.arguments;
     const args = await coerceArguments(tool, raw);
-    const verdict = await beforeToolCall?.(toolCall, args, tool);
+    const asked = beforeToolCall?.(toolCall, args, tool);
+    const verdict = asked && (await untilAborted(asked, signal, () => new Error("Aborted before it ran")));
     if (verdict?.block) return { refusal: verdict.reason ?? "Blocked", ...(verdict.terminate && { terminate: true }) };
     return { tool, args };
   } catch (error) {

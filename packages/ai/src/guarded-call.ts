@@ -28,6 +28,8 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
   #partial: AssistantMessage | undefined;
   /** Events ready for the reader. */
   readonly #ready: AssistantMessageEvent[] = [];
+  /** Blocks whose start the reader was given. */
+  readonly #started = new Set<number>();
   #ended = false;
   /** Resolves the read that waits for the API. */
   #waiting: ((step: Step) => void) | undefined;
@@ -117,10 +119,21 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
       this.#partial = event.type === "done" ? event.message : event.type === "error" ? event.error : event.partial;
       if (event.type !== "start") this.#ready.push({ type: "start", partial: this.#partial });
     }
+    if (event.type.endsWith("_start")) this.#started.add((event as { contentIndex: number }).contentIndex);
     this.#ready.push(event);
     if (isLast) this.#end();
     this.#answer();
   };
+
+  /** The start of a block whose end is about to be told: it was still on its way when the call was cut. */
+  #missingStart(event: AssistantMessageEvent): AssistantMessageEvent | undefined {
+    if (!("contentIndex" in event) || !event.type.endsWith("_end") || this.#started.has(event.contentIndex))
+      return undefined;
+    const { contentIndex, partial } = event;
+    if (event.type === "toolcall_end")
+      return { type: "toolcall_start", contentIndex, id: event.toolCall.id, toolName: event.toolCall.name, partial };
+    return { type: event.type === "text_end" ? "text_start" : "thinking_start", contentIndex, partial };
+  }
 
   readonly #onError = (cause: unknown): void => {
     if (this.#ended) return;
@@ -139,7 +152,11 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
       : MessageBuilder.begin({ model: this.#model, thinkingLevel: this.#options.thinkingLevel });
     if (!this.#partial) this.#ready.push(builder.start());
     this.#partial = builder.message;
-    this.#ready.push(...builder.fail(reason, info, text));
+    for (const event of builder.fail(reason, info, text)) {
+      const start = this.#missingStart(event);
+      if (start) this.#ready.push(start);
+      this.#ready.push(event);
+    }
     this.#end(true);
     this.#answer();
   }

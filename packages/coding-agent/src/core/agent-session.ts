@@ -340,7 +340,8 @@ export class AgentSession {
    */
   async navigate(entryId: string, summarize = false, instructions?: string): Promise<Navigation> {
     await this.acquireForChange();
-    if (this.isStreaming || this.#recovery.compactor.isRunning || this.#branches.isRunning)
+    const isAccepting = this.#input.accepting > 0;
+    if (this.isStreaming || isAccepting || this.#recovery.compactor.isRunning || this.#branches.isRunning)
       throw new CommandError("busy", "The agent is busy. Abort it, or navigate when it has settled");
     return this.#branches.navigate(entryId, summarize, instructions);
   }
@@ -379,7 +380,6 @@ export class AgentSession {
     const input: TypedInput = { ...options, text, source: options.source ?? "interactive" };
     return this.#input.pass(input, async (message, refuseIfCancelled) => {
       if (message === "handled") return "handled";
-      if (this.#branches.isRunning) throw new CommandError("busy", "The session is moving to another entry");
       const early = this.#queueWhileBusy(queueDuringRun);
       if (early) return this.#enqueue(early, message);
       const model = this.models.require();
@@ -395,6 +395,7 @@ export class AgentSession {
 
   /** Where a text goes while a run or a compaction is under way; nothing when it starts a run. */
   #queueWhileBusy(queueDuringRun: () => "steering" | "followUp"): "steering" | "followUp" | undefined {
+    if (this.#branches.isRunning) throw new CommandError("busy", "The session is moving to another entry");
     if (this.isStreaming) return queueDuringRun();
     if (!this.#recovery.compactor.isRunning) return undefined;
     const queue = queueDuringRun();

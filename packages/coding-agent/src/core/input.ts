@@ -1,5 +1,6 @@
 // What was typed → an extension command, or a user message after hooks, templates and image checks; one text after another.
 
+import { untilAborted } from "@earendil-works/pi-agent-core";
 import type { ImageContent, UserMessage } from "@earendil-works/pi-ai";
 import { CommandError } from "./errors.js";
 
@@ -73,7 +74,7 @@ export class InputStage {
 
   async #make(input: TypedInput, signal: AbortSignal): Promise<UserMessage | "handled"> {
     const { transform, prepareImage, maxImages } = this.#options;
-    const result = transform ? await untilAborted(transform(input, signal), signal) : input;
+    const result = transform ? await untilAborted(transform(input, signal), signal, cancelledError) : input;
     if (result === "handled") return "handled";
     const { text, images = [] } = result;
     if (!text.trim() && images.length === 0)
@@ -93,15 +94,6 @@ export class InputStage {
     }
     return { role: "user", content, timestamp: Date.now() };
   }
-}
-
-/** A hook that never returns must not hold an abort. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(cancelledError());
-    signal.addEventListener("abort", onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
 
 function refuseIfCancelled(signal: AbortSignal): void {

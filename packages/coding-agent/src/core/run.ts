@@ -88,11 +88,13 @@ export class Runs {
     await new Promise<void>((resolve) => setImmediate(resolve));
     const { emit, queues, fault } = this.#options;
     const outcome: RunOutcome = { aborted: false, last: undefined };
+    let hasBegun = true;
     try {
       let next: readonly AgentMessage[] | MessageQueue | undefined = prompts;
       await this.#options.beforeRun?.(signal);
-      // A queue that was cleared, or is kept by an abort, starts nothing.
+      // A queue that was cleared, or is kept by an abort, starts nothing, so there is no end to announce either.
       if ("take" in next && (signal.aborted || next.isEmpty())) next = undefined;
+      hasBegun = next !== undefined;
       while (next) {
         await this.#runOne(next, signal, outcome);
         if (signal.aborted) await this.#options.aborted?.();
@@ -109,7 +111,7 @@ export class Runs {
     const aborted = signal.aborted && !isComplete;
     this.#settle(outcome, aborted);
     try {
-      await emit({ type: "agent_settled", aborted });
+      if (hasBegun) await emit({ type: "agent_settled", aborted });
     } catch (error) {
       fault(error);
     }

@@ -14,8 +14,9 @@ export interface ToolSelection {
 }
 
 /**
- * The names to offer, in the order of `available`. Throws an error that names what is wrong: plain names mixed with
- * changes, or a name that no tool has.
+ * The names to offer, in the order of `available`. Throws an error that names what is wrong with the selection: plain
+ * names mixed with changes, or a name that no tool has. Unknown names among the defaults, which a settings file gives, are
+ * left out; `unknownTools` finds them.
  */
 export function selectTools(
   available: readonly string[],
@@ -23,7 +24,8 @@ export function selectTools(
   defaults: readonly string[] = defaultToolNames,
 ): string[] {
   if (selection.none) return [];
-  const base = selection.noBuiltin ? [] : changed(defaultToolNames, defaults, available);
+  const known = defaults.filter((entry) => isKnown(entry, available));
+  const base = selection.noBuiltin ? [] : changed(defaultToolNames, known, available);
   const chosen = selection.tools ? changed(base, selection.tools, available) : base;
   const excluded = matcher(selection.exclude ?? []);
   return available.filter((name) => chosen.includes(name) && !excluded(name));
@@ -49,8 +51,18 @@ function changed(base: readonly string[], list: readonly string[], available: re
   return [...names];
 }
 
+/** Entries of a list that name no tool. */
+export function unknownTools(list: readonly string[], available: readonly string[]): string[] {
+  return list.filter((entry) => !isKnown(entry, available));
+}
+
+function isKnown(entry: string, available: readonly string[]): boolean {
+  const name = entry.trim().replace(/^[+-]/, "");
+  return name.includes("*") || available.includes(name);
+}
+
 function refuseUnknown(entry: string, available: readonly string[]): void {
-  if (entry.includes("*") || available.includes(entry)) return;
+  if (isKnown(entry, available)) return;
   throw new Error(`Unknown tool "${entry}": there are ${available.join(", ")}`);
 }
 

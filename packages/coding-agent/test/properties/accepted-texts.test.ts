@@ -168,6 +168,6 @@ test("every accepted text is somewhere exactly once, every refused one nowhere, 
         }
       },
     ),
-    { seed: 20_260_101, numRuns: 300 },
+    { seed: 20_260_101, numRuns: 1200 },
   );
 });

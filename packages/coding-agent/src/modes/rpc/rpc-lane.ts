@@ -1,24 +1,16 @@
 // The order in which commands take effect: that of their arrival, whatever each of them waits for.
 
-import type { RpcCommandName } from "./rpc-types.js";
+import { type CommandOrder, type RpcCommandName, rpcCommands } from "./rpc-types.js";
 
-/** Never held: they are what ends a wait. */
-const immediate: ReadonlySet<RpcCommandName> = new Set(["abort", "abort_bash", "abort_retry"]);
-/** They pass the input stage one after another, and everything behind them waits until their fate is known. */
-const texts: ReadonlySet<RpcCommandName> = new Set(["prompt", "steer", "follow_up"]);
-/** Everything behind them waits until they are done: they replace the session, or change it once its file is theirs. */
-const changes: ReadonlySet<RpcCommandName> = new Set([
-  ...(["new_session", "switch_session", "fork", "clone"] as const),
-  ...(["set_model", "cycle_model", "set_thinking_level", "cycle_thinking_level", "set_session_name"] as const),
-  ...(["navigate_tree", "set_label", "rename_session", "delete_session"] as const),
-]);
-/** What each of them stops, even when it has not been started. */
-const stoppedBy: ReadonlyMap<RpcCommandName, ReadonlySet<RpcCommandName>> = new Map([
-  ["abort", texts],
-  ["abort_bash", new Set(["bash"] as const)],
-]);
-/** They look, and do not wait for texts whose fate is open. */
-const onlookers: ReadonlySet<RpcCommandName> = new Set(["get_state", "get_capabilities"]);
+/** What an immediate command stops, even when it has not been started. */
+const stoppedBy: Partial<Record<RpcCommandName, (name: RpcCommandName) => boolean>> = {
+  abort: (name) => orderOf(name) === "text",
+  abort_bash: (name) => name === "bash",
+};
+
+function orderOf(name: RpcCommandName): CommandOrder | undefined {
+  return rpcCommands[name].order;
+}
 
 export interface LaneItem {
   name: RpcCommandName;
@@ -39,8 +31,8 @@ export interface LaneOptions {
 }
 
 /**
- * Starts commands in the order they arrived. A started command changes state before it waits for anything, so that
- * order is the order of effects, though answers of long commands may come later.
+ * Starts commands in the order they arrived, and holds those behind one that changes state later than at its start, so that
+ * the order of arrival is the order of effects, though answers of long commands may come later.
  */
 export class CommandLane {
   readonly #options: LaneOptions;
@@ -57,14 +49,14 @@ export class CommandLane {
 
   /** Texts that wait behind something else. */
   get waitingTexts(): number {
-    return this.#waiting.filter(({ name }) => texts.has(name)).length;
+    return this.#waiting.filter(({ name }) => orderOf(name) === "text").length;
   }
 
   submit(item: LaneItem): void {
     if (this.#closed) return;
-    if (immediate.has(item.name)) {
+    if (orderOf(item.name) === "immediate") {
       this.#start(item, this.#cancelFor(item.name));
-    } else if (onlookers.has(item.name) && this.#seesPresent()) this.#start(item);
+    } else if (orderOf(item.name) === "onlooker" && this.#seesPresent()) this.#start(item);
     else {
       this.#waiting.push(item);
       void this.#pump();
@@ -90,13 +82,15 @@ export class CommandLane {
 
   /** Nothing but texts stands between an onlooker and now. */
   #seesPresent(): boolean {
-    return !this.#changing && this.#waiting.every(({ name }) => texts.has(name) || onlookers.has(name));
+    return (
+      !this.#changing && this.#waiting.every(({ name }) => orderOf(name) === "text" || orderOf(name) === "onlooker")
+    );
   }
 
   #cancelFor(by: RpcCommandName): number {
-    const names = stoppedBy.get(by);
-    if (!names) return 0;
-    const cancelled = this.#waiting.filter(({ name }) => names.has(name));
+    const isStopped = stoppedBy[by];
+    if (!isStopped) return 0;
+    const cancelled = this.#waiting.filter(({ name }) => isStopped(name));
     for (const item of cancelled) {
       this.#waiting.splice(this.#waiting.indexOf(item), 1);
       item.cancel(by);
@@ -128,12 +122,12 @@ export class CommandLane {
   }
 
   #mustWait({ name }: LaneItem): boolean {
-    return this.#changing || (this.#openTexts > 0 && !texts.has(name) && !onlookers.has(name));
+    return this.#changing || (this.#openTexts > 0 && orderOf(name) !== "text" && orderOf(name) !== "onlooker");
   }
 
   #start({ name, run }: LaneItem, cancelled = 0): void {
-    const isText = texts.has(name);
-    const changesSession = changes.has(name);
+    const isText = orderOf(name) === "text";
+    const changesSession = orderOf(name) === "exclusive";
     if (isText) this.#openTexts += 1;
     if (changesSession) this.#changing = true;
     const done = run(cancelled).finally(() => {

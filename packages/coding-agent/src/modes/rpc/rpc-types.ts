@@ -205,6 +205,7 @@ export const SessionTreeNode = Type.Object(
 /** Every command: what it does, its parameters and the data of a successful answer (`null`: the answer has no data). */
 export const rpcCommands = {
   prompt: command({
+    order: "text",
     does: "Send a message and start a run; during a run `streamingBehavior` says how to queue it.",
     params: {
       message: Type.String(),
@@ -214,11 +215,13 @@ export const rpcCommands = {
     data: Disposition,
   }),
   steer: command({
+    order: "text",
     does: "Queue a message for the running agent's next model call; when idle it starts a run.",
     params: { message: Type.String(), images: Images },
     data: Disposition,
   }),
   follow_up: command({
+    order: "text",
     does: "Queue a message for when the agent is done; when idle it starts a run.",
     params: { message: Type.String(), images: Images },
     data: Disposition,
@@ -229,27 +232,36 @@ export const rpcCommands = {
     data: QueuedTexts,
   }),
   abort: command({
+    order: "immediate",
     does: "Stop the run, compaction, retry delay or session change that is under way; answered after its last event.",
     params: {},
     data: Stopped,
   }),
   new_session: command({
+    order: "exclusive",
     does: "Start an empty session; a run under way is aborted first.",
     params: { parentSession: Type.Optional(Type.String()) },
     data: Replaced,
   }),
-  get_state: command({ does: "What the session is and does now.", params: {}, data: RpcSessionState }),
+  get_state: command({
+    order: "onlooker",
+    does: "What the session is and does now.",
+    params: {},
+    data: RpcSessionState,
+  }),
   get_messages: command({
     does: "The conversation as the model sees it, or its last `limit` messages.",
     params: { limit: Count },
     data: Type.Object({ messages: Type.Array(AgentMessage) }),
   }),
   set_model: command({
+    order: "exclusive",
     does: "Switch to a model.",
     params: { provider: Type.String(), modelId: Type.String() },
     data: Model,
   }),
   cycle_model: command({
+    order: "exclusive",
     does: "Switch to the next available model, or the next of the models given at start; null when there is only one.",
     params: {},
     data: Type.Union([
@@ -263,11 +275,13 @@ export const rpcCommands = {
     data: Type.Object({ models: Type.Array(Model) }),
   }),
   set_thinking_level: command({
+    order: "exclusive",
     does: "Set the thinking level; it is clamped to what the model can do, and the answer names the level in force.",
     params: { level: ThinkingLevel },
     data: Type.Object({ level: ThinkingLevel }),
   }),
   cycle_thinking_level: command({
+    order: "exclusive",
     does: "Switch to the next thinking level of the model; null when it cannot think.",
     params: {},
     data: Type.Union([Type.Object({ level: ThinkingLevel }), Type.Null()]),
@@ -302,13 +316,18 @@ export const rpcCommands = {
     params: { enabled: Type.Boolean() },
     data: null,
   }),
-  abort_retry: command({ does: "Stop waiting for a retry and give up.", params: {}, data: Stopped }),
+  abort_retry: command({
+    order: "immediate",
+    does: "Stop waiting for a retry and give up.",
+    params: {},
+    data: Stopped,
+  }),
   bash: command({
     does: "Run a shell command; its output joins the conversation of the next prompt unless it is excluded.",
     params: { command: Type.String(), excludeFromContext: Type.Optional(Type.Boolean()) },
     data: BashResult,
   }),
-  abort_bash: command({ does: "Stop the running `bash` commands.", params: {}, data: Stopped }),
+  abort_bash: command({ order: "immediate", does: "Stop the running `bash` commands.", params: {}, data: Stopped }),
   get_session_stats: command({
     does: "Messages, tokens, cost and use of the context.",
     params: {},
@@ -320,11 +339,13 @@ export const rpcCommands = {
     data: Type.Object({ path: Type.String() }),
   }),
   switch_session: command({
+    order: "exclusive",
     does: "Continue another session file in this process.",
     params: { sessionPath: Type.String() },
     data: Replaced,
   }),
   fork: command({
+    order: "exclusive",
     does: "Continue from before an earlier user message in a new session; gives back that message's text.",
     params: { entryId: Type.String() },
     data: Type.Object({
@@ -334,7 +355,12 @@ export const rpcCommands = {
       warnings: Type.Optional(Texts),
     }),
   }),
-  clone: command({ does: "Copy the active branch into a new session and continue there.", params: {}, data: Replaced }),
+  clone: command({
+    order: "exclusive",
+    does: "Copy the active branch into a new session and continue there.",
+    params: {},
+    data: Replaced,
+  }),
   get_fork_messages: command({
     does: "The user messages that can be forked from, in file order.",
     params: {},
@@ -362,6 +388,7 @@ export const rpcCommands = {
     data: Type.Object({ text: Type.Union([Type.String(), Type.Null()]) }),
   }),
   set_session_name: command({
+    order: "exclusive",
     does: "Give the session a display name.",
     params: { name: Type.String() },
     data: null,
@@ -372,21 +399,25 @@ export const rpcCommands = {
     data: Type.Object({ sessions: Type.Array(SessionSummary), nextCursor: Type.Optional(Type.String()) }),
   }),
   rename_session: command({
+    order: "exclusive",
     does: "Give a stored session a display name.",
     params: { sessionPath: Type.String(), name: Type.String() },
     data: null,
   }),
   delete_session: command({
+    order: "exclusive",
     does: "Move a stored session to the trash folder of the agent directory; never the open one.",
     params: { sessionPath: Type.String() },
     data: Type.Object({ trashPath: Type.String() }),
   }),
   set_label: command({
+    order: "exclusive",
     does: "Set a bookmark on an entry; without `label` it is cleared.",
     params: { entryId: Type.String(), label: Type.Optional(Type.String()) },
     data: null,
   }),
   navigate_tree: command({
+    order: "exclusive",
     does: "Go on from another entry of the session; `summarize` keeps what was done on the branch that is left.",
     params: {
       entryId: Type.String(),
@@ -405,6 +436,7 @@ export const rpcCommands = {
     data: Type.Object({ commands: Type.Array(SlashCommand) }),
   }),
   get_capabilities: command({
+    order: "onlooker",
     does: "What this program speaks: protocol version, commands, events, UI methods, schemas, limits.",
     params: {},
     data: Capabilities,
@@ -560,6 +592,19 @@ export const RpcExtensionUIClosed = Type.Object(
 );
 export type RpcExtensionUIClosed = Static<typeof RpcExtensionUIClosed>;
 
-function command<P extends TProperties, D extends TSchema | null>(spec: { does: string; params: P; data: D }) {
+/**
+ * How a command stands in the line of those that arrived. `immediate`: never held. `text`: passes the input stage, and what
+ * is behind it waits until its fate is known. `exclusive`: what is behind it waits until it is done, because it replaces
+ * the session or awaits something before it changes state. `onlooker`: does not wait for texts. Absent: waits for what is
+ * before it, holds nothing, and changes state before it awaits anything.
+ */
+export type CommandOrder = "immediate" | "text" | "exclusive" | "onlooker";
+
+function command<P extends TProperties, D extends TSchema | null>(spec: {
+  does: string;
+  order?: CommandOrder;
+  params: P;
+  data: D;
+}) {
   return spec;
 }
