@@ -17,13 +17,32 @@ test("redactSecrets replaces keys wherever they stand, and no short word", () =>
   expect(redactSecrets("k=sk-12345678 sk-12345678!", ["sk-12345678", "k"])).toBe("k=[key] [key]!");
 });
 
+test("secretsOf finds keys in the environment of the call, not where they are or whose they are", () => {
+  const env = {
+    AWS_SECRET_ACCESS_KEY: "abcdefgh1",
+    AWS_SESSION_TOKEN: "abcdefgh2",
+    AWS_WEB_IDENTITY_TOKEN_FILE: "/var/token",
+    DB_PASSWORD: "abcdefgh3",
+    EMPTY_KEY: undefined,
+    HOME: "/home/somebody",
+  };
+  expect(secretsOf({ env })).toEqual(["abcdefgh1", "abcdefgh2", "abcdefgh3"]);
+});
+
 test("secretsOf finds the key and the keys in headers", () => {
-  const headers = { Authorization: "Bearer abcdefgh1", "x-api-key": "abcdefgh2", "x-title": "no secret" };
+  const headers = {
+    Authorization: "Bearer abcdefgh1",
+    "x-api-key": "abcdefgh2",
+    "x-title": "no secret",
+    "x-portkey-auth": "abcdefgh3",
+  };
   expect(secretsOf({ apiKey: "abcdefgh0", headers })).toEqual([
     "abcdefgh0",
     "Bearer abcdefgh1",
     "abcdefgh1",
     "abcdefgh2",
     "abcdefgh2",
+    "abcdefgh3",
+    "abcdefgh3",
   ]);
 });

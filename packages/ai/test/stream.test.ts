@@ -318,6 +318,35 @@ describe("idle watchdog", () => {
     expect((await result).stopReason).toBe("aborted");
   });
 
+  test("a request that is not taken in time ends as a timeout, whatever the limit of silence", async () => {
+    fake();
+    const events = stream(modelOf(deaf), question, { idleTimeoutMs: 0, requestTimeoutMs: 2000 });
+    const lines = linesOf(events);
+    await settle();
+    vi.advanceTimersByTime(1999);
+    await settle();
+    vi.advanceTimersByTime(1);
+    expect(await lines).toEqual(["start", "error error"]);
+    expect(await events.result()).toMatchObject({
+      error: { kind: "timeout" },
+      errorMessage: '"test" did not take the request within 2 seconds',
+    });
+  });
+
+  test("once the request is taken its limit is over", async () => {
+    fake();
+    const { model, step } = stepModel();
+    const iterator = stream(model, question, { requestTimeoutMs: 1000 })[Symbol.asyncIterator]();
+    expect((await iterator.next()).value).toMatchObject({ type: "start" });
+    vi.advanceTimersByTime(60_000);
+    await iterator.next();
+    const pending = iterator.next();
+    step();
+    expect((await pending).value).toMatchObject({ type: "text_delta" });
+    await iterator.return?.();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   test("leaves no timer behind", async () => {
     fake();
     const scripted = scriptedModel();

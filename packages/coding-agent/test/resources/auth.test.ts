@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { AuthStorage } from "../../src/resources/auth.js";
@@ -66,6 +66,47 @@ describe("AuthStorage", () => {
     });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect([auth.has("good"), auth.has("new")]).toEqual([false, true]);
+  });
+
+  test("setKey stores a text as it is and leaves the environment beside it", async () => {
+    const { agentDir } = workspace({ "agent/auth.json": { a: { ...key("old"), env: { ACCOUNT: "own" } } } });
+    const auth = AuthStorage.load({ agentDir, env: { PATH: process.env.PATH, HOME: "/home" } });
+    for (const text of ["!rm -rf /tmp/x", "$HOME", "a$$b!", "$!x", "plain"]) {
+      await auth.setKey("a", text);
+      expect(await auth.resolveKey("a")).toBe(text);
+      expect(auth.variables()).toEqual([]);
+    }
+    expect(auth.envOf("a").ACCOUNT).toBe("own");
+  });
+
+  test("remove tells whether there was something, and writes only then", async () => {
+    const { agentDir, root } = workspace();
+    const auth = AuthStorage.load({ agentDir });
+    expect(await auth.remove("a")).toBe(false);
+    expect(existsSync(join(root, "agent/auth.json"))).toBe(false);
+    await auth.setKey("a", "k");
+    expect([await auth.remove("a"), await auth.remove("a")]).toEqual([true, false]);
+  });
+
+  test("several programs that store at the same time lose nothing", async () => {
+    const { agentDir } = workspace();
+    const names = Array.from({ length: 8 }, (_, at) => `provider-${at}`);
+    await Promise.all(names.map((name) => AuthStorage.load({ agentDir }).setKey(name, `key of ${name}`)));
+    const auth = AuthStorage.load({ agentDir });
+    expect(await Promise.all(names.map((name) => auth.resolveKey(name)))).toEqual(
+      names.map((name) => `key of ${name}`),
+    );
+    expect(readdirSync(agentDir)).toEqual(["auth.json"]);
+  });
+
+  test("an unreadable file is named and keeps others from being stored over it", async () => {
+    const { agentDir } = workspace();
+    mkdirSync(join(agentDir, "auth.json"));
+    const auth = AuthStorage.load({ agentDir });
+    expect(auth.diagnostics).toMatchObject([
+      { source: "auth", message: expect.stringContaining("Cannot read the file") },
+    ]);
+    await expect(auth.setKey("a", "k")).rejects.toThrow("Cannot change");
   });
 
   test("a broken file is named and never written over", async () => {

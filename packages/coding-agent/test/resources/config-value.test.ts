@@ -1,5 +1,11 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ConfigValueError, missingVariables, resolveConfigValue } from "../../src/resources/config-value.js";
+import {
+  ConfigValueError,
+  literalValue,
+  missingVariables,
+  resolveConfigValue,
+} from "../../src/resources/config-value.js";
 
 const braced = ["$", "{NAME}"].join("");
 const env = { NAME: "value", EMPTY: "", PATH: process.env.PATH };
@@ -39,4 +45,15 @@ describe("resolveConfigValue", () => {
   ])("%j is an error that holds no output", async (value, message) => {
     await expect(resolveConfigValue(value, env)).rejects.toEqual(new ConfigValueError(message));
   });
+});
+
+test("literalValue is undone by resolveConfigValue, whatever the text", async () => {
+  const texts = fc.string({ unit: fc.constantFrom("$", "!", "{", "}", "A", "_", "é", "\\") });
+  await fc.assert(
+    fc.asyncProperty(texts, async (text) => {
+      expect(missingVariables(literalValue(text), {})).toEqual([]);
+      expect(await resolveConfigValue(literalValue(text), { A: "wrong" })).toBe(text);
+    }),
+    { seed: 7, numRuns: 300 },
+  );
 });

@@ -199,7 +199,9 @@ describe("credentials", () => {
     expect(await models.resolveRequest(model)).toMatchObject({ apiKey: "stored" });
     await auth.remove("openai");
     expect(await models.resolveRequest(model)).toMatchObject({ apiKey: "config" });
-    expect(await registry({ env: { OPENAI_API_KEY: "env" } }).models.resolveRequest(model)).toMatchObject({ apiKey: "env" });
+    expect(await registry({ env: { OPENAI_API_KEY: "env" } }).models.resolveRequest(model)).toMatchObject({
+      apiKey: "env",
+    });
   });
 
   test("headers are resolved for each request and are no part of the model", async () => {
@@ -252,10 +254,42 @@ describe("credentials", () => {
     );
   });
 
+  test("a request gets the environment its provider sees", async () => {
+    const { models } = registry({
+      env: { AZURE_OPENAI_API_KEY: "k", REGION: "general" },
+      auth: { azure: { type: "api_key", key: "s", env: { AZURE_OPENAI_RESOURCE_NAME: "mine", REGION: "own" } } },
+    });
+    const { env, apiKey } = await models.resolveRequest(models.defaultModelOf("azure")!);
+    expect([apiKey, env?.AZURE_OPENAI_RESOURCE_NAME, env?.REGION]).toEqual(["s", "mine", "own"]);
+  });
+
+  test("credentials that fail count as a matter of authorization", async () => {
+    const { models } = registry();
+    await expect(models.resolveRequest(models.defaultModelOf("openai")!)).rejects.toMatchObject({
+      info: { kind: "auth" },
+    });
+  });
+
   test("credentialVariables names every variable read as a key", () => {
-    const { models } = registry({ models: { providers: { local: { ...local, apiKey: "$MY_KEY" } } } });
+    const { models } = registry({
+      auth: { groq: { type: "api_key", key: "$STORED_KEY" } },
+      models: {
+        providers: {
+          local: {
+            ...local,
+            apiKey: "$MY_KEY",
+            headers: { "x-a": "Bearer $HEADER_KEY" },
+            models: [{ id: "one", headers: { "x-b": "$MODEL_KEY" } }],
+          },
+        },
+      },
+    });
     expect(models.credentialVariables()).toEqual(
-      expect.arrayContaining(["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AWS_SECRET_ACCESS_KEY", "MY_KEY"]),
+      expect.arrayContaining([
+        ...["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "AZURE_OPENAI_API_KEY", "GOOGLE_APPLICATION_CREDENTIALS"],
+        ...["AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK", "AWS_WEB_IDENTITY_TOKEN_FILE"],
+        ...["STORED_KEY", "MY_KEY", "HEADER_KEY", "MODEL_KEY"],
+      ]),
     );
   });
 });
