@@ -2,7 +2,7 @@
 
 import type { AnyAgentTool } from "@earendil-works/pi-agent-core";
 import type { Model } from "@earendil-works/pi-ai";
-import type { Hold, ScriptedModel } from "@earendil-works/pi-ai/testing";
+import { type Hold, type ScriptedModel, usage } from "@earendil-works/pi-ai/testing";
 import { Type } from "typebox";
 import type { AgentSessionOptions } from "../../src/core/agent-session.js";
 import type { AgentSessionEvent } from "../../src/core/events.js";
@@ -80,4 +80,13 @@ export const noop: AnyAgentTool = {
 /** A text of about so many tokens, which begins with `name`. */
 export function tokens(count: number, name = "x"): string {
   return name.padEnd(count * 4, ".");
+}
+
+/** Two questions and their answers of 20 tokens each; what is kept is about the last one. */
+export async function twoSpans(bench: LongSession): Promise<LongSession> {
+  for (const name of ["one", "two"]) {
+    bench.scripted.reply(usage({ input: 30, output: 20 }), tokens(20, `answer ${name}`));
+    await bench.say(tokens(20, `question ${name}`));
+  }
+  return bench;
 }

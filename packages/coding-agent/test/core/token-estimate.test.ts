@@ -23,7 +23,7 @@ describe("estimateTokens", () => {
       "thinking and calls",
       assistant("", {
         content: [
-          { type: "thinking", thinking: tokens(2), signature: "x".repeat(500) },
+          { type: "thinking", thinking: tokens(2), thinkingSignature: "x".repeat(500) },
           { type: "toolCall", id: "1", name: "read", arguments: { path: "12" } },
         ],
       }),

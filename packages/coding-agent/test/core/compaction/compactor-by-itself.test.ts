@@ -8,7 +8,7 @@ import {
   usage,
 } from "@earendil-works/pi-ai/testing";
 import { describe, expect, test } from "vitest";
-import { type LongSession, longSession, tokens } from "../long-session.js";
+import { type LongSession, longSession, tokens, twoSpans } from "../long-session.js";
 import { textOf } from "../messages.js";
 
 const compactionEvents = ["compaction_start", "compaction_end"] as const;

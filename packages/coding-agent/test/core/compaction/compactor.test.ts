@@ -1,27 +1,16 @@
 import { fail, hold, type ScriptStep, stop, toolCall, usage } from "@earendil-works/pi-ai/testing";
 import { describe, expect, test } from "vitest";
 import type { AgentSessionEvent } from "../../../src/core/events.js";
-import { type LongSession, longSession, tokens } from "../long-session.js";
+import { type LongSession, longSession, tokens, twoSpans } from "../long-session.js";
 import { textOf } from "../messages.js";
 
 const compactionEvents = ["compaction_start", "compaction_end"] as const;
-const _overflow = () => fail("overflow", "400: prompt is too long", { status: 400 });
-const _nearlyFull = usage({ input: 950, output: 10 });
 const lines = (bench: LongSession) => bench.outline().filter((line) => !line.startsWith("message_"));
 const texts = (bench: LongSession) =>
   bench.session.messages.map((message) => (message.role === "compactionSummary" ? message.summary : textOf(message)));
 
 /** So many tokens are kept: a whole span of `twoSpans`. */
 const keepSpan = { limits: () => ({ reserveTokens: 100, keepRecentTokens: 40 }) };
-
-/** Two questions and their answers of 20 tokens each; what is kept is about the last one. */
-async function twoSpans(bench: LongSession): Promise<LongSession> {
-  for (const name of ["one", "two"]) {
-    bench.scripted.reply(usage({ input: 30, output: 20 }), tokens(20, `answer ${name}`));
-    await bench.say(tokens(20, `question ${name}`));
-  }
-  return bench;
-}
 
 /** The id of the entry that holds this message. */
 function entryOf({ store }: LongSession, text: string): string {
