@@ -1,6 +1,8 @@
 import { defineConfig } from "vitest/config";
+import { exportPageVitePlugin } from "./scripts/export-page.mjs";
 
 export default defineConfig({
+  plugins: [exportPageVitePlugin()],
   resolve: { conditions: ["pi-source"] },
   ssr: { resolve: { conditions: ["pi-source"] } },
   test: {

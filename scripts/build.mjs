@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, write
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { exportPagePlugin } from "./export-page.mjs";
 import { collectNotices } from "./notices.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
@@ -13,6 +14,9 @@ const dist = join(product, "dist");
 const { version, dependencies } = JSON.parse(readFileSync(join(product, "package.json"), "utf8"));
 
 mkdirSync(dist, { recursive: true });
+
+/** What is bundled into the exported page. */
+let pageInputs = [];
 
 const shared = {
   absWorkingDir: root,
@@ -31,7 +35,7 @@ const shared = {
     // Bundled CommonJS packages ask for built-ins with require.
     js: 'import{createRequire as makeRequireForBundle}from"node:module";const require=makeRequireForBundle(import.meta.url);',
   },
-  plugins: [englishOnly()],
+  plugins: [englishOnly(), exportPagePlugin((inputs) => (pageInputs = inputs))],
   metafile: true,
   legalComments: "none",
   logLevel: "warning",
@@ -56,7 +60,7 @@ const results = await Promise.all([
     external: installed,
   }),
 ]);
-const inputs = results.flatMap(({ metafile }) => Object.keys(metafile.inputs));
+const inputs = [...results.flatMap(({ metafile }) => Object.keys(metafile.inputs)), ...pageInputs];
 // What an earlier build left goes last, so that a command started meanwhile finds its parts.
 const made = new Set(results.flatMap(({ metafile }) => Object.keys(metafile.outputs).map((path) => basename(path))));
 for (const name of readdirSync(dist)) if (name.endsWith(".js") && !made.has(name)) rmSync(join(dist, name));

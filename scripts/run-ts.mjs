@@ -4,6 +4,7 @@ import { rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { exportPagePlugin } from "./export-page.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const [file, ...rest] = process.argv.slice(2);
@@ -18,6 +19,7 @@ await build({
   conditions: ["pi-source"],
   packages: "bundle",
   external: ["esbuild", "sharp", "@vscode/ripgrep"],
+  plugins: [exportPagePlugin()],
   define: { PI_VERSION: '"0.0.0"' },
   banner: {
     js: 'import{createRequire as makeRequireForBundle}from"node:module";const require=makeRequireForBundle(import.meta.url);',

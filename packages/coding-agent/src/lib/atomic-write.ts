@@ -5,13 +5,14 @@ import { lstat, open, readlink, rename, stat, unlink, writeFile } from "node:fs/
 import { basename, dirname, join, resolve } from "node:path";
 
 /**
- * Writes `data` to a temporary file in the same folder, syncs it and renames it over `path`. Symbolic links are followed, so
- * the link stays. `mode` applies in any case; without it an existing file keeps its mode and owner. Where the folder takes
- * no new file (read-only folder, a file that is a mount point) the file is written in place. Throws the system's error.
+ * Writes `data` to a temporary file in the same folder, syncs it and renames it over `path`. Pieces are written one after
+ * another, and may be asked for a second time. Symbolic links are followed, so the link stays. `mode` applies in any case;
+ * without it an existing file keeps its mode and owner. Where the folder takes no new file (read-only folder, a file that is
+ * a mount point) the file is written in place. Throws the system's error.
  */
 export async function writeFileAtomic(
   path: string,
-  data: string | Uint8Array,
+  data: string | Uint8Array | Iterable<string>,
   options: { mode?: number } = {},
 ): Promise<void> {
   const target = await followLinks(resolve(path));
@@ -21,7 +22,7 @@ export async function writeFileAtomic(
   try {
     const file = await open(temporary, "wx", options.mode ?? 0o666);
     try {
-      await file.writeFile(data);
+      await writeFile(file, data);
       if (before && options.mode === undefined) await file.chown(before.uid, before.gid).catch(() => undefined);
       // After the change of owner, which clears special bits; also undoes the umask where a mode was asked for.
       if (mode !== undefined) await file.chmod(mode);

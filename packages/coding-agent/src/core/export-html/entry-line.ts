@@ -1,6 +1,7 @@
 // An entry's place in lists: its kind, its beginning on one line, and roughly how high it will be.
 
 import type { SessionEntry } from "../../sessions/entries.js";
+import { text } from "./page-content.js";
 import type { EntryKind, PageContent, PagePart } from "./page-data.js";
 
 export interface EntryLine {
@@ -63,25 +64,25 @@ export function entryLine(entry: SessionEntry, content: PageContent | undefined)
 function noteText(entry: SessionEntry): string {
   switch (entry.type) {
     case "model_change":
-      return `Model ${entry.provider}/${entry.modelId}`;
+      return `Model ${text(entry.provider)}/${text(entry.modelId)}`;
     case "thinking_level_change":
-      return `Thinking ${entry.thinkingLevel}`;
+      return `Thinking ${text(entry.thinkingLevel)}`;
     case "session_info":
-      return entry.name ? `Named “${entry.name}”` : "Name removed";
+      return entry.name ? `Named “${text(entry.name)}”` : "Name removed";
     case "label":
-      return entry.label ? `Label “${entry.label}”` : "Label removed";
+      return entry.label ? `Label “${text(entry.label)}”` : "Label removed";
     case "context_edit":
       return entry.replacement === null
         ? "An earlier message was left out of what the model sees"
         : "An earlier message was replaced in what the model sees";
     case "usage":
-      return `Model work outside the conversation: ${entry.kind}`;
+      return `Model work outside the conversation: ${text(entry.kind)}`;
     case "custom":
-      return `State of ${entry.customType}`;
+      return `State of ${text(entry.customType)}`;
     case "message":
-      return `Message of role ${(entry.message as { role?: unknown } | undefined)?.role}`;
+      return `Message of role ${text((entry.message as { role?: unknown } | undefined)?.role)}`;
     default:
-      return `Entry of type ${(entry as { type: string }).type}`;
+      return `Entry of type ${text((entry as { type: unknown }).type)}`;
   }
 }
 
@@ -114,16 +115,16 @@ function partsLines(parts: PagePart[]): number {
 }
 
 /** Counts up to a length that is far from the truth anyway. */
-function textLines(text: string): number {
-  let lines = text.length / lineCharacters;
-  for (let at = text.indexOf("\n"); at >= 0 && lines < 5_000; at = text.indexOf("\n", at + 1)) lines += 1;
+function textLines(said: string): number {
+  let lines = said.length / lineCharacters;
+  for (let at = said.indexOf("\n"); at >= 0 && lines < 5_000; at = said.indexOf("\n", at + 1)) lines += 1;
   return Math.ceil(lines) + 1;
 }
 
-function oneLine(text: string): string {
-  const line = text
+function oneLine(said: string): string {
+  const line = said
     .slice(0, 4 * shownCharacters)
     .replace(/\s+/g, " ")
     .trim();
-  return line.length > shownCharacters ? `${line.slice(0, shownCharacters).toWellFormed()}…` : line;
+  return line.length > shownCharacters ? `${line.slice(0, shownCharacters).replace(/[\ud800-\udbff]$/, "")}…` : line;
 }

@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { expandHome } from "../../lib/agent-directory.js";
 import { writeFileAtomic } from "../../lib/atomic-write.js";
 import type { SessionEntry } from "../../sessions/entries.js";
+import { SessionFileError } from "../../sessions/session-error.js";
 import type { SessionManager } from "../../sessions/session-manager.js";
 import { CommandError } from "../errors.js";
 
@@ -13,36 +14,38 @@ export interface ExportOptions {
   outputPath?: string | undefined;
   /** What `outputPath` is relative to; by default the session's working directory. */
   cwd?: string;
+  /** What the session consists of; by default what it does at the call. */
+  moment?: Moment;
+}
+
+/** A session's state, which later entries do not change. */
+export interface Moment {
+  entries: readonly SessionEntry[];
+  leafId: string | null;
 }
 
 /**
- * Writes the session as it is at the call, and gives the file's absolute path. The session's file is not touched. Throws
- * CommandError `nothing_to_do` for a session without messages, `invalid_params` when the output is the session's own file,
- * and `io_error`, leaving no partial file behind.
+ * Writes the session and gives the file's absolute path. The session's file is not touched. Throws CommandError
+ * `nothing_to_do` for a session without messages, `invalid_params` when the output is the session's own file, and
+ * `io_error`, leaving no partial file behind.
  */
 export async function exportHtml(store: SessionManager, options: ExportOptions = {}): Promise<string> {
-  const entries = store.getEntries();
-  const facts = {
-    sessionId: store.getSessionId(),
-    cwd: store.getCwd(),
-    leafId: store.getLeafId(),
-    exportedAt: Date.now(),
-  };
+  const { entries, leafId } = options.moment ?? { entries: store.getEntries(), leafId: store.getLeafId() };
   if (!entries.some(isSaid)) throw new CommandError("nothing_to_do", "Nothing to export: the session has no messages");
   const path = outputPathOf(store, options);
   if (isSameFile(path, store.getSessionFile()))
     throw new CommandError("invalid_params", `Cannot export to "${path}": it is the session's own file`, "outputPath");
-  // Saves every start that exports nothing the page with its script, 300 KB of text.
-  const [{ pageIndex }, { pageHtml }, assets] = await Promise.all([
-    import("./page-index.js"),
-    import("./page-html.js"),
-    import("pi:export-page"),
-  ]);
-  const { index, blocks } = pageIndex(entries, facts);
+  const facts = { sessionId: store.getSessionId(), cwd: store.getCwd(), exportedAt: Date.now() };
+  // Saves every program that exports nothing the page with its script, 300 KB of text.
+  const { pageOf } = await import("./page.js");
   try {
-    await writeFileAtomic(path, { [Symbol.iterator]: () => pageHtml(index, blocks, assets) });
+    await writeFileAtomic(path, pageOf({ entries, leafId, ...facts }));
   } catch (error) {
-    throw new CommandError("io_error", `Cannot write "${path}": ${(error as Error).message}`);
+    const { message } = error as Error;
+    throw new CommandError(
+      "io_error",
+      error instanceof SessionFileError ? message : `Cannot write "${path}": ${message}`,
+    );
   }
   return path;
 }

@@ -1,49 +1,60 @@
 // One entry → what it says on the page. Entries come from files others may have written, so every field is looked at.
 
-import { contextMessage } from "../../sessions/context-message.js";
 import type { SessionEntry } from "../../sessions/entries.js";
-import type { AgentMessage } from "../messages.js";
 import type { PageContent, PagePart, PageUsage } from "./page-data.js";
 
-/** What an entry says; undefined when its index line says it all. Never throws. */
+/**
+ * What an entry says; undefined when its index line says it all. Never throws, but for an entry whose body can no longer
+ * be read from its file.
+ */
 export function pageContent(entry: SessionEntry): PageContent | undefined {
-  const message = contextMessage(entry);
-  if (message) return ofMessage(message);
   switch (entry.type) {
+    case "message":
+      return ofMessage(record(entry.message));
+    case "custom_message":
+      return ofMessage({ role: "custom", ...record(entry) });
+    case "compaction":
+      return ofMessage({ role: "compactionSummary", ...record(entry) });
+    case "branch_summary":
+      return ofMessage({ role: "branchSummary", ...record(entry) });
     case "model_change":
     case "thinking_level_change":
     case "label":
     case "session_info":
       return undefined;
     case "context_edit":
-      return entry.replacement == null ? undefined : { kind: "note", value: entry.replacement };
+      return entry.replacement == null ? undefined : note(entry.replacement);
     case "usage":
-      return { kind: "note", value: entry.usage };
+      return note(entry.usage);
     case "custom":
-      return entry.data === undefined ? undefined : { kind: "note", value: entry.data };
-    case "message":
-      return { kind: "note", value: (entry.message as { content?: unknown } | undefined)?.content ?? entry.message };
+      return entry.data === undefined ? undefined : note(entry.data);
     default:
-      return { kind: "note", value: entry };
+      return note(entry);
   }
 }
 
-function ofMessage(message: AgentMessage): PageContent {
+function note(value: unknown): PageContent {
+  return { kind: "note", value: limited(value) };
+}
+
+function ofMessage(message: Record<string, unknown>): PageContent {
   switch (message.role) {
     case "user":
-      return { kind: "user", parts: partsOf(message.content) };
-    case "assistant":
+      return { kind: "user", parts: [...partsOf(message.content), ...attachedImages(message.attachments)] };
+    case "assistant": {
+      const { provider, model, stopReason, errorMessage, usage, durationMs } = message;
       return {
         kind: "assistant",
         parts: partsOf(message.content),
-        model: `${text(message.provider)}/${text(message.model)}`,
-        ...(message.stopReason !== "stop" && message.stopReason !== "toolUse" && { stop: text(message.stopReason) }),
-        ...(message.errorMessage !== undefined && { error: text(message.errorMessage) }),
-        usage: usageOf(message.usage),
-        ...(typeof message.durationMs === "number" && { durationMs: message.durationMs }),
+        model: `${text(provider)}/${text(model)}`,
+        ...(stopReason !== "stop" && stopReason !== "toolUse" && { stop: text(stopReason) }),
+        ...(errorMessage !== undefined && { error: text(errorMessage) }),
+        usage: usageOf(usage),
+        ...(typeof durationMs === "number" && { durationMs }),
       };
+    }
     case "toolResult": {
-      const { diff } = (message.details ?? {}) as { diff?: unknown };
+      const { diff } = record(message.details);
       return {
         kind: "toolResult",
         tool: text(message.toolName),
@@ -64,13 +75,10 @@ function ofMessage(message: AgentMessage): PageContent {
         kept: excludeFromContext !== true,
       };
     }
-    case "custom":
-      return {
-        kind: "custom",
-        customType: text(message.customType),
-        parts: partsOf(message.content),
-        hidden: message.display === false,
-      };
+    case "custom": {
+      const { customType, content, display } = message;
+      return { kind: "custom", customType: text(customType), parts: partsOf(content), hidden: display === false };
+    }
     case "branchSummary":
       return { kind: "branchSummary", summary: text(message.summary) };
     case "compactionSummary": {
@@ -78,6 +86,8 @@ function ofMessage(message: AgentMessage): PageContent {
       const tokens = typeof tokensBefore === "number" ? { tokensBefore } : {};
       return { kind: "compaction", summary: text(message.summary), ...tokens };
     }
+    default:
+      return note(message.content ?? message);
   }
 }
 
@@ -86,8 +96,14 @@ function partsOf(content: unknown): PagePart[] {
   return Array.isArray(content) ? content.map(partOf) : [];
 }
 
+/** Older files kept images beside the text. */
+function attachedImages(attachments: unknown): PagePart[] {
+  const list = Array.isArray(attachments) ? attachments.map(record) : [];
+  return list.flatMap(({ type, mimeType, content }) => (type === "image" ? [imagePart(mimeType, content)] : []));
+}
+
 function partOf(block: unknown): PagePart {
-  const fields = (typeof block === "object" && block !== null ? block : {}) as Record<string, unknown>;
+  const fields = record(block);
   switch (fields.type) {
     case "text":
       return { type: "text", text: text(fields.text) };
@@ -98,10 +114,10 @@ function partOf(block: unknown): PagePart {
     case "toolCall": {
       const { name, arguments: args, incompleteArguments: incomplete } = fields;
       const cut = typeof incomplete === "string" ? { incomplete } : {};
-      return { type: "call", name: text(name), arguments: args ?? {}, ...cut };
+      return { type: "call", name: text(name), arguments: limited(args ?? {}), ...cut };
     }
     default:
-      return { type: "other", value: block };
+      return { type: "other", value: limited(block) };
   }
 }
 
@@ -119,8 +135,8 @@ function isBase64(data: unknown): data is string {
 
 /** Zeros for what is missing or no number. */
 export function usageOf(usage: unknown): PageUsage {
-  const fields = (usage ?? {}) as Record<string, unknown>;
-  const cost = (fields.cost ?? {}) as Record<string, unknown>;
+  const fields = record(usage);
+  const cost = record(fields.cost);
   return {
     input: number(fields.input),
     output: number(fields.output),
@@ -134,6 +150,21 @@ function number(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-function text(value: unknown): string {
+/** "" for what is no text: a template of something else may throw. */
+export function text(value: unknown): string {
   return typeof value === "string" ? value : "";
+}
+
+function record(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** Levels of a value that are shown; deeper ones nobody reads, and writing JSON of any depth takes a stack of any depth. */
+const mostLevels = 60;
+
+function limited(value: unknown, levels = mostLevels): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (levels === 0) return "…";
+  if (Array.isArray(value)) return value.map((inner) => limited(inner, levels - 1));
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, limited(inner, levels - 1)]));
 }

@@ -1,7 +1,6 @@
 // The page's text, piece by piece: head with its content security policy, the session as data, the script.
 
 import { createHash } from "node:crypto";
-import { stringifyDeep } from "../../lib/deep-json.js";
 import type { SessionEntry } from "../../sessions/entries.js";
 import { pageContent } from "./page-content.js";
 import type { PageIndex } from "./page-data.js";
@@ -36,7 +35,11 @@ export function* pageHtml(
 <noscript><p>This page shows a session with a script of its own. It loads nothing from anywhere: allow scripts to read it.</p></noscript>
 `;
   yield dataElement(index, 'id="session"');
-  for (const block of blocks) yield dataElement(block.map(pageContent), 'class="block"');
+  for (const block of blocks)
+    yield dataElement(
+      block.map((entry) => pageContent({ ...entry })),
+      'class="block"',
+    );
   yield `<script>${script}</script>\n</body>\n</html>\n`;
 }
 
@@ -63,7 +66,7 @@ function hash(text: string): string {
 
 /** Without `<` nothing in it can end the element; separators of lines are escaped for those who look for lines. */
 function dataElement(data: unknown, attribute: string): string {
-  const json = (stringifyDeep(data) ?? "null")
+  const json = JSON.stringify(data)
     .replaceAll("<", "\\u003c")
     .replaceAll("\u2028", "\\u2028")
     .replaceAll("\u2029", "\\u2029");

@@ -3,7 +3,6 @@
 import { resolve } from "node:path";
 import type { AgentSession } from "../../core/agent-session.js";
 import { CommandError } from "../../core/errors.js";
-import { exportHtml } from "../../core/export-html/export-html.js";
 import type { SessionRuntime } from "../../core/session-runtime.js";
 import type { StoredSessions } from "../../core/stored-sessions.js";
 import type { Capabilities, Diagnostic, RpcCommandName, RpcData, RpcParams, SlashCommand } from "./rpc-types.js";
@@ -83,9 +82,13 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
     runtime.session.bash({ command, excludeFromContext, ...("id" in record && { id: record.id }) }),
   abort_bash: ({ runtime }, _, { cancelled }) => ({ stopped: cancelled + runtime.session.abortBash() }),
   get_session_stats: ({ runtime }) => runtime.session.stats(),
-  export_html: async ({ runtime }, { outputPath }) => ({
-    path: await exportHtml(runtime.session.store, { outputPath }),
-  }),
+  export_html: async ({ runtime }, { outputPath }) => {
+    const { store } = runtime.session;
+    const moment = { entries: store.getEntries(), leafId: store.getLeafId() };
+    // Saves every start that exports nothing 1 ms a module.
+    const { exportHtml } = await import("../../core/export-html/export-html.js");
+    return { path: await exportHtml(store, { outputPath, moment }) };
+  },
   switch_session: ({ runtime }, { sessionPath }) => runtime.switchSession(sessionPath),
   fork: ({ runtime }, { entryId }) => runtime.fork(entryId),
   clone: ({ runtime }) => runtime.clone(),
