@@ -173,11 +173,18 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
       message.usage = withEstimate(this.#model, message.usage, characters, reportedCharacters);
     }
     message.durationMs ??= Math.round(performance.now() - this.#startedAt);
-    if (message.errorMessage) message.errorMessage = redactSecrets(message.errorMessage, secretsOf(this.#options));
+    if (message.errorMessage) this.#redact(message, secretsOf(this.#options));
     if (cut) this.#stop.abort();
     // The API cleans up after itself; nobody waits for it, and its failure is nobody's.
     Promise.resolve(this.#source?.return?.()).catch(() => undefined);
     this.#resolveResult(message);
+  }
+
+  /** Servers send back what they were sent, in all that they are asked to name. */
+  #redact(message: AssistantMessage, secrets: readonly string[]): void {
+    message.errorMessage = redactSecrets(message.errorMessage ?? "", secrets);
+    if (message.rawStopReason) message.rawStopReason = redactSecrets(message.rawStopReason, secrets);
+    if (message.error?.code) message.error = { ...message.error, code: redactSecrets(message.error.code, secrets) };
   }
 
   /** Gives the waiting read the next event. */

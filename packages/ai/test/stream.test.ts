@@ -120,6 +120,19 @@ describe("stream", () => {
     expect((await complete(model, question, options)).errorMessage).toBe("refused [key] and [key]");
   });
 
+  test("keys of the call appear in no code and no reason to stop", async () => {
+    const model = modelOf(async function* (target) {
+      const builder = MessageBuilder.begin({ model: target });
+      yield builder.start();
+      builder.message.rawStopReason = "sk-12345678";
+      yield* builder.fail("error", { kind: "other", code: "no sk-12345678" }, "x");
+    });
+    expect(await complete(model, question, { env: { SOME_API_KEY: "sk-12345678" } })).toMatchObject({
+      rawStopReason: "[key]",
+      error: { kind: "other", code: "no [key]" },
+    });
+  });
+
   test("nothing happens before the first pull", async () => {
     const scripted = scriptedModel();
     undo.push(() => scripted.dispose());

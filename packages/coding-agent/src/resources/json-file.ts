@@ -1,6 +1,6 @@
 // Reads a JSON file that people edit, and finds the line and column of whatever is wrong in it.
 
-import { readFileSync } from "node:fs";
+import { readRegularFile } from "../lib/read-regular-file.js";
 import type { Diagnostic } from "./diagnostic.js";
 
 export type JsonObject = Record<string, unknown>;
@@ -22,7 +22,9 @@ export function readJsonFile(path: string, source: string): JsonFile {
     return file;
   };
   try {
-    file.text = readFileSync(path, "utf8").replace(/^\uFEFF/, "");
+    file.text = readRegularFile(path)
+      .toString("utf8")
+      .replace(/^\uFEFF/, "");
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     return code === "ENOENT" || code === "ENOTDIR" ? file : fail(`Cannot read the file: ${message}`);

@@ -205,16 +205,28 @@ function byVersion(a: string, b: string): number {
   return collator.compare(model(a), model(b));
 }
 
-/** 0 for a word that stands in the id, more the more its letters are spread; infinite when they are not there. */
+/**
+ * How many letters stand between those of a word where they are closest to each other; 0 when it stands there as it is,
+ * infinite when they are further apart than two others for each, which is chance.
+ */
 function distanceOf(model: Model, word: string): number {
   const text = `${model.provider}/${model.id} ${model.name}`.toLowerCase();
   if (text.includes(word)) return 0;
-  let at = -1;
-  let start = -1;
+  let closest = Number.POSITIVE_INFINITY;
+  for (let start = text.indexOf(word[0] as string); start >= 0; start = text.indexOf(word[0] as string, start + 1)) {
+    const end = endOfWord(text, word, start);
+    if (end === undefined) break;
+    closest = Math.min(closest, end - start - word.length);
+  }
+  return closest <= word.length * 2 ? closest : Number.POSITIVE_INFINITY;
+}
+
+/** Where the letters of a word, found one after another from `start` on, end. */
+function endOfWord(text: string, word: string, start: number): number | undefined {
+  let at = start - 1;
   for (const letter of word) {
     at = text.indexOf(letter, at + 1);
-    if (at < 0) return Number.POSITIVE_INFINITY;
-    if (start < 0) start = at;
+    if (at < 0) return undefined;
   }
-  return at - start + 1 - word.length;
+  return at + 1;
 }
