@@ -1,10 +1,10 @@
 // The prompts of a command line: messages, `@file` texts and images, and what is piped in.
 
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ImageContent } from "@earendil-works/pi-ai";
 import { expandHome } from "./lib/agent-directory.js";
 import { prepareImage, sniffImage } from "./lib/image.js";
+import { readRegularFile } from "./lib/read-regular-file.js";
 import type { Prompt } from "./modes/one-shot.js";
 
 /**
@@ -40,7 +40,7 @@ export async function commandLinePrompts(
 
 function readBytes(file: string, path: string): Buffer {
   try {
-    return readFileSync(path);
+    return readRegularFile(path);
   } catch (error) {
     throw new Error(`Cannot read "${file}": ${(error as Error).message}`);
   }

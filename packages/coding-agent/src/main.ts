@@ -1,6 +1,6 @@
 // Arguments → session → mode.
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type ThinkingLevel, thinkingLevels } from "@earendil-works/pi-ai";
 import { helpText, type ParsedArgs, parseCommandLine } from "./args.js";
@@ -9,7 +9,9 @@ import { createRuntime, type SessionOptions } from "./core/create-session.js";
 import { noModelText } from "./core/models.js";
 import type { SessionRuntime } from "./core/session-runtime.js";
 import { StoredSessions } from "./core/stored-sessions.js";
+import { unknownTools } from "./core/tool-selection.js";
 import { expandHome } from "./lib/agent-directory.js";
+import { readRegularFile } from "./lib/read-regular-file.js";
 import { processGroups } from "./lib/shell.js";
 import { type ModeName, modes } from "./modes/index.js";
 import { type ModeIo, processIo } from "./modes/io.js";
@@ -19,6 +21,7 @@ import type { AuthStorage } from "./resources/auth.js";
 import { loadResources, type Resources } from "./resources/load.js";
 import { chooseModel, type ModelArguments } from "./resources/model-choice.js";
 import { isProjectTrusted } from "./resources/trust.js";
+import { toolNames } from "./tools/index.js";
 
 /** Runs the command line; resolves with the exit code when everything has been written. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -47,6 +50,10 @@ export async function main(argv: readonly string[]): Promise<number> {
 async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
   const mode = modeOf(args);
   const startDirectory = workingDirectory();
+  if (typeof args.values.export === "string") {
+    const { exportFile } = await import("./export-file.js");
+    return say(io, `${await exportFile(args.values.export, args, startDirectory)}\n`);
+  }
   const first = load(args, startDirectory);
   if (args.values["list-models"]) {
     const { listModels } = await import("./list-models.js");
@@ -92,6 +99,7 @@ async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
   const diagnostics = () => [
     ...resourcesOf(runtime.session.store.getCwd()).diagnostics(),
     ...storeDiagnostics(runtime),
+    ...unknownDefaultTools(resourcesOf(runtime.session.store.getCwd())),
     ...notices,
   ];
   for (const diagnostic of diagnostics()) io.log(`pi: ${describe(diagnostic)}`);
@@ -197,8 +205,10 @@ function sessionOptions(args: ParsedArgs, io: ModeIo, resources: Resources): Ses
       none: values["no-tools"] === true,
       noBuiltin: values["no-builtin-tools"] === true,
     },
-    systemPrompt: textOrFile(text(args, "system-prompt")),
-    appendSystemPrompt: lists["append-system-prompt"]?.map((entry) => textOrFile(entry) as string),
+    systemPrompt: textOrFile("system-prompt", text(args, "system-prompt")),
+    appendSystemPrompt: lists["append-system-prompt"]?.map(
+      (entry) => textOrFile("append-system-prompt", entry) as string,
+    ),
     noContextFiles: values["no-context-files"] === true,
     env: resources.shellEnvironment(),
     fault: (error) => io.log(`pi: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
@@ -218,10 +228,15 @@ function text({ values }: ParsedArgs, name: keyof ParsedArgs["values"]): string 
 }
 
 /** The contents of the file when there is one by that name, else the text itself. */
-function textOrFile(given: string | undefined): string | undefined {
-  if (given === undefined || given.includes("\n")) return given;
+function textOrFile(option: string, given: string | undefined): string | undefined {
+  if (!given || given.includes("\n")) return given;
   const path = resolve(expandHome(given));
-  return given && existsSync(path) ? readFileSync(path, "utf8") : given;
+  if (!existsSync(path)) return given;
+  try {
+    return readRegularFile(path).toString("utf8");
+  } catch (error) {
+    throw new Error(`Cannot read "${path}" for --${option}: ${(error as Error).message}`);
+  }
 }
 
 function storeDiagnostics({ session: { store } }: SessionRuntime): Diagnostic[] {
@@ -235,6 +250,15 @@ function storeDiagnostics({ session: { store } }: SessionRuntime): Diagnostic[] 
   }));
 }
 
+/** Names in the settings that are no tool; the command line's own are refused at once. */
+function unknownDefaultTools({ settings }: Resources): Diagnostic[] {
+  return unknownTools(settings.defaultTools ?? [], toolNames).map((name) => ({
+    severity: "warning",
+    source: "settings",
+    message: `"defaultTools" names no tool: "${name}"`,
+  }));
+}
+
 const warning = (message: string): Diagnostic => ({ severity: "warning", source: "models", message });
 
 function describe({ message, path, line, column }: Diagnostic): string {
@@ -245,7 +269,7 @@ function describe({ message, path, line, column }: Diagnostic): string {
 async function say(io: ModeIo, output: string): Promise<number> {
   io.writeText(output);
   await io.drained();
-  return 0;
+  return io.failed ? 1 : 0;
 }
 
 function fail(io: ModeIo, reasons: readonly string[]): number {

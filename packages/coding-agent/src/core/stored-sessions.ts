@@ -1,6 +1,6 @@
 // The sessions on disk: list them by pages, rename one, move one to the trash.
 
-import { mkdirSync, renameSync } from "node:fs";
+import { mkdirSync, realpathSync, renameSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import type { SessionSummary } from "../modes/rpc/rpc-types.js";
 import { SessionFileError, SessionLockedError } from "../sessions/session-error.js";
@@ -47,9 +47,13 @@ export class StoredSessions {
     return { sessions: page.map(summaryOf), ...(hasMore && last && { nextCursor: last.path }) };
   }
 
-  /** Throws CommandError as `openStore` does, and `session_locked`. */
+  /** Throws CommandError as `openStore` does, `session_locked`, and `io_error` when the name could not be written. */
   async rename(path: string, name: string): Promise<void> {
     const store = openStore(path);
+    let failure: Error | undefined;
+    store.onWriteError = (error) => {
+      failure = error;
+    };
     try {
       await store.acquire();
       store.appendSessionInfo(name, { flush: true });
@@ -58,13 +62,14 @@ export class StoredSessions {
     } finally {
       store.release();
     }
+    if (failure) throw refusalOf(failure);
   }
 
   /** Returns where the file is now. Throws CommandError `busy` for the open session, `not_found`, `io_error`. */
   async delete(path: string): Promise<string> {
     const file = resolve(path);
     const { agentDir, openFile } = this.#options;
-    if (file === openFile()) throw new CommandError("busy", "The open session cannot be deleted");
+    if (isSameFile(file, openFile())) throw new CommandError("busy", "The open session cannot be deleted");
     const store = openStore(file); // only a session is moved, and only when nobody writes it
     try {
       await store.acquire(0);
@@ -82,6 +87,16 @@ export class StoredSessions {
       store.release();
     }
     return target;
+  }
+}
+
+/** Links included. */
+function isSameFile(path: string, other: string | undefined): boolean {
+  if (other === undefined || path === other) return path === other;
+  try {
+    return realpathSync(path) === realpathSync(other);
+  } catch {
+    return false; // one of them is not there
   }
 }
 

@@ -17,6 +17,8 @@ export interface ModeIo {
   drained(bytes?: number): Promise<void>;
   /** From now on nobody is asked to wait: the process is about to end, and only `drained()` waits for the reader. */
   relax(): void;
+  /** Something that was queued could not be written: the reader is gone, or the disk is full. */
+  readonly failed: boolean;
   /** Total bytes the reader has taken; grows while it reads. */
   readonly sent: number;
   /** One line for people. */
@@ -55,6 +57,9 @@ export function processIo(): ModeIo {
     get sent() {
       return output.sent;
     },
+    get failed() {
+      return output.failed;
+    },
     drained: (bytes = 0) => output.drained(bytes),
     relax: () => output.relax(),
     exit: (code) => process.exit(code),
@@ -88,6 +93,7 @@ export class OrderedOutput {
   #scheduled = false;
   #blocked = false;
   #closed = false;
+  #failed = false;
   #relaxed = false;
   #pieces: string[] = [];
 
@@ -103,6 +109,10 @@ export class OrderedOutput {
 
   get unsent(): number {
     return this.#gatheredBytes + this.#inFlight;
+  }
+
+  get failed(): boolean {
+    return this.#failed;
   }
 
   get sent(): number {
@@ -153,7 +163,7 @@ export class OrderedOutput {
       const bytes = Buffer.byteLength(piece);
       this.#gatheredBytes -= bytes;
       this.#inFlight += bytes;
-      const taken = this.#write(piece, () => this.#confirm(bytes));
+      const taken = this.#write(piece, (error) => this.#confirm(bytes, error));
       if (taken) continue;
       this.#blocked = true;
       this.#stream.once("drain", () => {
@@ -163,7 +173,8 @@ export class OrderedOutput {
     }
   }
 
-  #confirm(bytes: number): void {
+  #confirm(bytes: number, error: Error | null | undefined): void {
+    if (error) this.#close();
     if (this.#closed) return;
     this.#inFlight -= bytes;
     this.#sent += bytes;
@@ -183,6 +194,7 @@ export class OrderedOutput {
   #close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#failed = this.unsent > 0;
     this.#pieces = [];
     this.#gathered = "";
     this.#gatheredBytes = 0;

@@ -2,6 +2,7 @@
 
 import type { ImageContent } from "@earendil-works/pi-ai";
 import { CommandError } from "../core/errors.js";
+import type { AgentSessionEvent } from "../core/events.js";
 import type { SessionRuntime } from "../core/session-runtime.js";
 import { processGroups } from "../lib/shell.js";
 import type { EndSignal, ModeIo } from "./io.js";
@@ -51,7 +52,7 @@ export async function runPrompts(
   else if (result.error !== undefined) throw result.error;
   // The reader may take as long as it likes; a signal, or its end, cuts the wait short.
   const cut = await Promise.race([io.drained(), ended]);
-  if (cut === undefined || cut === "closed") return result.code;
+  if (cut === undefined || cut === "closed") return io.failed ? 1 : result.code;
   return signalExitCodes[cut];
 }
 
@@ -61,6 +62,12 @@ async function settled(run: Promise<number>): Promise<{ code: number; error?: un
   } catch (error) {
     return { code: 1, error };
   }
+}
+
+/** Tells people, on stderr, what scripts that read our output would not see. */
+export function logFault(io: ModeIo, event: AgentSessionEvent): void {
+  if (event.type === "session_write_error") io.log(`pi: Cannot write "${event.path}": ${event.error}`);
+  if (event.type === "extension_error") io.log(`pi: ${event.extensionPath} (${event.event}): ${event.error}`);
 }
 
 /** What is wrong with the last run, or nothing. */

@@ -2,7 +2,7 @@
 
 import type { SessionRuntime } from "../core/session-runtime.js";
 import type { ModeIo } from "./io.js";
-import { failureOf, type Prompt, runPrompts } from "./one-shot.js";
+import { failureOf, logFault, type Prompt, runPrompts } from "./one-shot.js";
 
 /** Resolves with the exit code: 1 when the last run failed, was aborted, or was cut off by the output limit. */
 export async function runPrintMode(runtime: SessionRuntime, io: ModeIo, prompts: readonly Prompt[]): Promise<number> {
@@ -10,6 +10,10 @@ export async function runPrintMode(runtime: SessionRuntime, io: ModeIo, prompts:
     io.log("pi: Nothing to do: give a message, or pipe one in");
     return 1;
   }
+  runtime.subscribe((event) => {
+    logFault(io, event);
+    return undefined;
+  });
   return runPrompts(runtime, io, prompts, () => {
     const failure = failureOf(runtime);
     if (failure !== undefined) {

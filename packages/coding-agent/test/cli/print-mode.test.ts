@@ -1,5 +1,8 @@
 // Print mode of the built program: the answer's text on stdout, everything else on stderr, and its exit codes.
 
+import { execFileSync } from "node:child_process";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { workspaceWithModel } from "../helpers/cli-rpc.js";
@@ -121,5 +124,47 @@ describe("print mode", () => {
     expect(cli.code).toBe(1);
     expect(cli.stderr).toMatch(/^pi: Cannot read "missing\.txt": /);
     expect(place.sessionFiles()).toEqual([]);
+  });
+
+  // Linux has a device that is always full; elsewhere a full disk cannot be had so cheaply.
+  test.skipIf(!existsSync("/dev/full"))("an answer that could not be written exits with 1", async () => {
+    const { place, model } = await setup();
+    model.answer("The answer");
+    const toFull: [string, ...string[]] = ["sh", "-c", 'exec "$@" > /dev/full', "sh"];
+    const cli = await runCli({ place, args: [...print, "hi"], wrapper: toFull, isText: true });
+    expect(cli.code).toBe(1);
+    const version = await runCli({ place, args: ["--version"], wrapper: toFull, isText: true });
+    expect(version.code).toBe(1);
+  });
+
+  test("a session that cannot be written is told of, and the answer printed", async () => {
+    const { place, model, run } = await setup();
+    model.answer("The answer");
+    const sessions = join(place.agentDir, "sessions");
+    rmSync(sessions, { recursive: true, force: true });
+    writeFileSync(sessions, "in the way");
+    const cli = await run(["hi"]);
+    expect([cli.code, cli.stdout.toString()]).toEqual([0, "The answer\n"]);
+    expect(cli.stderr).toMatch(/^pi: Cannot write ".*\.jsonl": /);
+  });
+
+  test.each(["--system-prompt", "--append-system-prompt"])("%s names what it cannot read", async (option) => {
+    const { place, run } = await setup();
+    const cli = await run([option, place.cwd, "hi"]);
+    expect([cli.code, cli.stdout.toString()]).toEqual([1, ""]);
+    expect(cli.stderr).toBe(`pi: Cannot read "${place.cwd}" for ${option}: it is a directory\n`);
+  });
+
+  test("a device or a pipe is no file to read", async () => {
+    const { place, run } = await setup();
+    const pipe = join(place.cwd, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    for (const [args, stderr] of [
+      [["--system-prompt", pipe, "hi"], `pi: Cannot read "${pipe}" for --system-prompt: it is not a regular file\n`],
+      [["@/dev/zero"], 'pi: Cannot read "/dev/zero": it is not a regular file\n'],
+    ] as const) {
+      const cli = await run(args);
+      expect([cli.code, cli.stderr]).toEqual([1, stderr]);
+    }
   });
 });

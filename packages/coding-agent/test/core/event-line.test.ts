@@ -5,12 +5,17 @@ import { EventLine } from "../../src/core/event-line.js";
 import type { AgentSessionEvent } from "../../src/core/events.js";
 
 const named = (name: string): AgentSessionEvent => ({ type: "session_info_changed", name });
+/** No listener of these tests fails unseen. */
+const rethrow = (error: unknown) => {
+  throw error;
+};
 const nameOf = (event: AgentSessionEvent) => (event as { name: string }).name;
 
 describe("EventLine", () => {
   test("an event passes the extensions, then the store, then the subscribers in order", () => {
     const steps: string[] = [];
     const line = new EventLine({
+      fault: rethrow,
       extensions: () => {
         steps.push("extensions");
         return undefined;
@@ -27,7 +32,7 @@ describe("EventLine", () => {
   });
 
   test("without anybody who waits nothing is a promise; with one who is behind, the emitter waits for all", async () => {
-    const line = new EventLine({ store: () => {} });
+    const line = new EventLine({ fault: rethrow, store: () => {} });
     expect(line.emit(named("a"))).toBeUndefined();
     const [one, two] = [hold(), hold()];
     line.subscribe(() => one.wait().then(() => {}));
@@ -43,7 +48,7 @@ describe("EventLine", () => {
   });
 
   test("a reader that is behind holds its emitter, and not the events of others", async () => {
-    const line = new EventLine({ store: () => {} });
+    const line = new EventLine({ fault: rethrow, store: () => {} });
     const seen: string[] = [];
     const reader = hold();
     line.subscribe((event) => {
@@ -61,6 +66,7 @@ describe("EventLine", () => {
     const handler = hold();
     const order: string[] = [];
     const line = new EventLine({
+      fault: rethrow,
       extensions: (event) => (nameOf(event) === "a" ? handler.wait().then(() => {}) : undefined),
       store: (event) => void order.push(`stored ${nameOf(event)}`),
     });
@@ -81,7 +87,7 @@ describe("EventLine", () => {
   test("flushed waits for all that was emitted", async () => {
     const handler = hold();
     const seen: string[] = [];
-    const line = new EventLine({ extensions: () => handler.wait().then(() => {}), store: () => {} });
+    const line = new EventLine({ fault: rethrow, extensions: () => handler.wait().then(() => {}), store: () => {} });
     line.subscribe((event) => {
       seen.push(nameOf(event));
       return undefined;
@@ -93,7 +99,7 @@ describe("EventLine", () => {
   });
 
   test("what a listener emits reaches every listener after the event it answers", async () => {
-    const line = new EventLine({ store: () => {} });
+    const line = new EventLine({ fault: rethrow, store: () => {} });
     const seen: string[] = [];
     line.subscribe((event) => {
       if (nameOf(event) === "a") {
@@ -113,7 +119,7 @@ describe("EventLine", () => {
   });
 
   test("a listener may end itself, or another, while it is called", () => {
-    const line = new EventLine({ store: () => {} });
+    const line = new EventLine({ fault: rethrow, store: () => {} });
     const seen: string[] = [];
     const end = line.subscribe(() => {
       seen.push("first");
@@ -132,6 +138,7 @@ describe("EventLine", () => {
   test("a handler that fails tells its emitter; the line goes on", async () => {
     const seen: string[] = [];
     const line = new EventLine({
+      fault: rethrow,
       extensions: async (event) => {
         if (nameOf(event) === "a") throw new Error("Handler broke");
       },
@@ -152,6 +159,7 @@ describe("EventLine", () => {
     let broken = true;
     const seen: string[] = [];
     const line = new EventLine({
+      fault: rethrow,
       store: () => {
         if (broken) throw new Error("Store broke");
       },
@@ -180,6 +188,7 @@ describe("EventLine", () => {
         const told: string[][] = [[], []];
         const facts = (event: AgentSessionEvent) => steps[Number(nameOf(event).split(".")[0])];
         const line: EventLine = new EventLine({
+          fault: rethrow,
           extensions: (event) => ticks(facts(event)?.handler ?? 0),
           store: (event) => void stored.push(nameOf(event)),
         });

@@ -5,13 +5,15 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { openStore, StoredSessions } from "../../src/core/stored-sessions.js";
+import { SessionFile } from "../../src/sessions/session-file.js";
 import { SessionManager } from "../../src/sessions/session-manager.js";
 import { longSession } from "./long-session.js";
 import { assistant, user } from "./messages.js";
@@ -143,7 +145,34 @@ describe("StoredSessions: rename", () => {
   });
 });
 
+describe("StoredSessions: a name that cannot be written", () => {
+  test("is io_error, and the name stays", async () => {
+    const { make, stored } = bench();
+    const { path } = make("question");
+    const append = vi.spyOn(SessionFile.prototype, "write").mockImplementation(() => {
+      throw new Error("ENOSPC: no space left on device");
+    });
+    onTestFinished(() => append.mockRestore());
+    await expect(stored.rename(path, "mine")).rejects.toMatchObject({
+      code: "io_error",
+      message: expect.stringContaining("ENOSPC"),
+    });
+    append.mockRestore();
+    expect((await stored.list({})).sessions[0]).not.toHaveProperty("name");
+  });
+});
+
 describe("StoredSessions: delete", () => {
+  test("a link to the open session is the open session", async () => {
+    const { make, stored, root, setOpen } = bench();
+    const { path } = make("question");
+    setOpen(path);
+    const link = join(root, "link.jsonl");
+    symlinkSync(path, link);
+    await expect(stored.delete(link)).rejects.toMatchObject({ code: "busy" });
+    expect(existsSync(path)).toBe(true);
+  });
+
   test("moves the file to the trash, unchanged, and out of the list", async () => {
     const { make, stored, agentDir } = bench();
     const { path } = make("one");

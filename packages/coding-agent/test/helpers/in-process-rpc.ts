@@ -25,6 +25,7 @@ export class FakeIo implements ModeIo {
   readonly isTerminal = { stdin: false, stdout: false };
   readonly unsent = 0;
   sent = 0;
+  readonly failed = false;
   #input: ((chunk: Buffer) => void) | undefined;
   #inputEnd: (() => void) | undefined;
   #signal: ((signal: EndSignal) => void) | undefined;

@@ -14,6 +14,7 @@ export class FakeIo implements ModeIo {
   readonly isTerminal = { stdin: false, stdout: false };
   unsent = 0;
   sent = 0;
+  failed = false;
   relaxed = false;
   /** While it is set, the reader has not taken everything. */
   reader: Promise<void> | undefined;
