@@ -4,7 +4,6 @@ import {
   closeSync,
   fstatSync,
   linkSync,
-  mkdirSync,
   openSync,
   realpathSync,
   renameSync,
@@ -15,6 +14,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { makeFolders } from "../lib/make-folders.js";
 import type { SessionEntry } from "./entries.js";
 import { type LockOwner, SessionFileError, SessionLockedError } from "./session-error.js";
 import { SessionLock } from "./session-lock.js";
@@ -125,7 +125,7 @@ export class SessionFile {
 
   /** Creates the file with the whole session in it. Throws `SessionFileError` when it is there already. */
   create(): void {
-    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(this.#path), 0o700);
     this.#takeLock();
     const lines = [...this.#allLines()];
     const content = lines.join("");

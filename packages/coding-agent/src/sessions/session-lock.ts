@@ -1,7 +1,18 @@
 // The lock beside a session file: who may append. Taken and dropped atomically, taken over from owners that are gone.
 
 import { randomUUID } from "node:crypto";
-import { linkSync, readFileSync, readlinkSync, rmSync, statSync, unlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import type { LockOwner } from "./session-error.js";
 
@@ -71,15 +82,11 @@ export class SessionLock {
   #create(): boolean {
     const content = `${JSON.stringify({ ...thisProcess(), token: this.#token } satisfies LockOwner)}\n`;
     const draft = `${this.path}.${this.#token}`;
-    writeFileSync(draft, content, { mode: 0o600 });
     try {
-      linkSync(draft, this.path);
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === "EEXIST") return false;
-      // A file system without hard links: exclusive creation, with a moment in which the lock is empty.
-      if (!createExclusively(this.path, content)) return false;
+      writeFileSync(draft, content, { mode: 0o600 });
+      if (!place(draft, this.path, content)) return false;
     } finally {
+      // A full disk makes the draft and not its content.
       rmSync(draft, { force: true });
     }
     this.#confirmedAt = Date.now();
@@ -143,13 +150,34 @@ function readOwner(path: string): LockOwner | undefined {
   }
 }
 
-function createExclusively(path: string, content: string): boolean {
+/** False when a lock exists. */
+function place(draft: string, path: string, content: string): boolean {
   try {
-    writeFileSync(path, content, { flag: "wx", mode: 0o600 });
+    linkSync(draft, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    // A file system without hard links: exclusive creation, with a moment in which the lock is empty.
+    return createExclusively(path, content);
+  }
+}
+
+function createExclusively(path: string, content: string): boolean {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, "wx", 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     throw error;
+  }
+  try {
+    writeFileSync(descriptor, content);
+    return true;
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(descriptor);
   }
 }
 

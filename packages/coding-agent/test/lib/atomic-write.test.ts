@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   linkSync,
@@ -65,5 +66,29 @@ describe("writeFileAtomic", () => {
     await expect(writeFileAtomic(path, "y")).rejects.toThrow();
     expect(readdirSync(folder)).toEqual(["a"]);
     await expect(writeFileAtomic(join(folder, "no", "such"), "y")).rejects.toThrow("ENOENT");
+  });
+
+  test("leaves pipes, devices and loops of links as they are", async () => {
+    const pipe = join(folder, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    symlinkSync("b", join(folder, "a"));
+    symlinkSync("a", join(folder, "b"));
+    symlinkSync("/dev/null", join(folder, "null"));
+    await expect(writeFileAtomic(pipe, "x")).rejects.toThrow("it is not a regular file");
+    await expect(writeFileAtomic(join(folder, "null"), "x")).rejects.toThrow("it is not a regular file");
+    await expect(writeFileAtomic("/dev/null", "x")).rejects.toThrow("it is not a regular file");
+    await expect(writeFileAtomic(join(folder, "a"), "x")).rejects.toThrow("ELOOP");
+    await expect(writeFileAtomic(folder, "x")).rejects.toThrow("it is a directory");
+    expect(readdirSync(folder)).toEqual(["a", "b", "null", "pipe"]);
+    expect(lstatSync(join(folder, "a")).isSymbolicLink()).toBe(true);
+    expect([statSync(pipe).isFIFO(), statSync("/dev/null").isCharacterDevice()]).toEqual([true, true]);
+  });
+
+  test("speaks of the file that was asked for", async () => {
+    const path = join(folder, "no", "such");
+    await expect(writeFileAtomic(path, "x")).rejects.toThrow(`ENOENT: no such file or directory, open '${path}'`);
+    await expect(writeFileAtomic(join(folder, "a\0b"), "x")).rejects.toThrow(
+      `Cannot write "${folder}/a\\0b": a path cannot hold a NUL character`,
+    );
   });
 });

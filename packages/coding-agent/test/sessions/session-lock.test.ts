@@ -89,20 +89,26 @@ describe("a session lock", () => {
     expect(lock.take()).toBeUndefined();
   });
 
+  test("leaves nothing behind on a full disk", async () => {
+    const file = sessionFile("");
+    const script = await bundled(`
+      import { SessionLock } from "../../src/sessions/session-lock.ts";
+      try {
+        new SessionLock(process.argv[2]).take();
+      } catch (error) {
+        process.exitCode = error.code === "EFBIG" ? 7 : 1;
+      }`);
+    // A limit of the size of files stands for the full disk: a file is made and takes no byte.
+    const child = spawn("sh", ["-c", 'ulimit -f 0; exec "$0" "$@"', process.execPath, script, file]);
+    expect((await once(child, "exit"))[0]).toBe(7);
+    expect(readdirSync(dirname(file))).toEqual(["session.jsonl"]);
+  });
+
   test("goes to one of many processes that find it stale, and every append of each stays whole", async () => {
     const file = sessionFile(lines(header));
     const dead = await endedPid();
     leaveLock(file, () => ({ pid: dead }));
-    const script = join(temporaryDirectory(), "writer.mjs");
-    await build({
-      stdin: { contents: writer, resolveDir: fileURLToPath(new URL(".", import.meta.url)), loader: "ts" },
-      bundle: true,
-      format: "esm",
-      platform: "node",
-      conditions: ["source"],
-      outfile: script,
-      logLevel: "silent",
-    });
+    const script = await bundled(writer);
     const children = [1, 2, 3].map((number) =>
       spawn(process.execPath, [script, file, String(number)], { stdio: ["ignore", "ignore", "inherit"] }),
     );
@@ -117,6 +123,21 @@ describe("a session lock", () => {
     expect(readdirSync(dirname(file))).toEqual(["session.jsonl"]);
   });
 });
+
+/** A TypeScript text made into a program. */
+async function bundled(contents: string): Promise<string> {
+  const script = join(temporaryDirectory(), "program.mjs");
+  await build({
+    stdin: { contents, resolveDir: fileURLToPath(new URL(".", import.meta.url)), loader: "ts" },
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    conditions: ["pi-source"],
+    outfile: script,
+    logLevel: "silent",
+  });
+  return script;
+}
 
 const writer = `
 import { SessionManager } from "../../src/sessions/session-manager.ts";
