@@ -237,6 +237,8 @@ export function errorInfo(thrown: unknown): ErrorInfo {
 function infoOf(chain: readonly unknown[]): ErrorInfo {
   for (const link of chain) {
     const { name, code } = describe(link);
+    // A proxy that refuses the tunnel ends a request that nobody here has given up.
+    if (code === "UND_ERR_ABORTED") return { kind: "transport", code };
     if (name === "AbortError") return { kind: "aborted" };
     if (name === "TimeoutError") return { kind: "timeout" };
     if (timeoutCodes.has(code)) return { kind: "timeout", code };

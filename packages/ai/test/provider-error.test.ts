@@ -139,6 +139,7 @@ describe("classifyProviderError of thrown faults", () => {
     ["EAI_AGAIN", "transport"],
     ["ENOTFOUND", "transport"],
     ["UND_ERR_SOCKET", "transport"],
+    ["UND_ERR_ABORTED", "transport"],
     ["UND_ERR_HEADERS_TIMEOUT", "timeout"],
     ["UND_ERR_BODY_TIMEOUT", "timeout"],
     ["UND_ERR_CONNECT_TIMEOUT", "timeout"],

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { type Static, Type } from "typebox";
-import { checkValue } from "./check-value.js";
+import { checkValue } from "../lib/check-value.js";
 import { type Environment, literalValue, missingVariables, resolveConfigValue } from "./config-value.js";
 import type { Diagnostic } from "./diagnostic.js";
 import { faultAt, type JsonObject, readJsonFile } from "./json-file.js";

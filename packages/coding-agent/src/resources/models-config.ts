@@ -1,7 +1,7 @@
 // The user's models.json: its schema, and reading it so that one wrong provider leaves the others alone.
 
 import { type Static, Type } from "typebox";
-import { checkValue } from "./check-value.js";
+import { checkValue } from "../lib/check-value.js";
 import type { Diagnostic } from "./diagnostic.js";
 import { faultAt, type JsonFile, readJsonFile } from "./json-file.js";
 

@@ -48,8 +48,8 @@ export function useProxy(choice: ProxyChoice | undefined): Promise<void> {
 
 async function install({ http, https, noProxy = "" }: ProxyChoice): Promise<void> {
   const [httpProxy = "", httpsProxy = ""] = [checked(http), checked(https)];
-  // Loaded only where there is a proxy: saves 100 ms.
-  const { EnvHttpProxyAgent, setGlobalDispatcher } = await import("undici");
+  // Loaded only where there is a proxy: saves 100 ms. In a bundle it has a default export only.
+  const { EnvHttpProxyAgent, setGlobalDispatcher } = (await import("undici")).default;
   // Silence is watched where answers are read. An empty text keeps the agent from looking at the environment itself.
   setGlobalDispatcher(new EnvHttpProxyAgent({ httpProxy, httpsProxy, noProxy, headersTimeout: 0, bodyTimeout: 0 }));
 }

@@ -1,7 +1,7 @@
 // The settings in force: defaults, the user's file, the project's file when trusted, and what was said on the command line.
 
 import { join } from "node:path";
-import { checkValue } from "./check-value.js";
+import { checkValue } from "../lib/check-value.js";
 import type { Diagnostic } from "./diagnostic.js";
 import { faultAt, type JsonFile, type JsonObject, readJsonFile } from "./json-file.js";
 import { agentDirectory, projectDirectory } from "./locations.js";
