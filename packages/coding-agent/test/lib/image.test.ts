@@ -54,6 +54,21 @@ describe("prepareImage", () => {
     });
   });
 
+  test("fits an image into a box that is wider than high, at a quality that was asked for", async () => {
+    const noise = await sharp(Buffer.from(Array.from({ length: 400 * 400 * 3 }, (_, at) => (at * 7919) % 251)), {
+      raw: { width: 400, height: 400, channels: 3 },
+    })
+      .jpeg({ quality: 95 })
+      .toBuffer();
+    const image = { data: base64(noise), mimeType: "image/jpeg" };
+    const [fine, coarse] = await Promise.all(
+      [90, 20].map((jpegQuality) => prepareImage(image, { maxWidth: 300, maxHeight: 100, jpegQuality })),
+    );
+    expect(imageSize(Buffer.from(fine?.data ?? "", "base64"))).toEqual({ width: 100, height: 100 });
+    expect(coarse?.data.length).toBeLessThan((fine?.data.length ?? 0) / 2);
+    expect(await prepareImage(image, { maxWidth: 400, maxHeight: 400 })).toEqual(image);
+  });
+
   test("turns an image as its EXIF orientation says when it shrinks it", async () => {
     const turned = await sharp(await picture(300, 100, "jpeg"))
       .withMetadata({ orientation: 6 })
