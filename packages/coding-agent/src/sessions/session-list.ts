@@ -4,6 +4,7 @@ import { closeSync, openSync, readdirSync, readSync, type Stats, statSync } from
 import { join, resolve } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
 import { readLines } from "./read-lines.js";
+import type { SessionFacts } from "./session-index.js";
 
 /** A session as a list shows it. `messageCount` counts the messages of all branches. */
 export interface SessionInfo {
@@ -34,14 +35,24 @@ const glanceBytes = 512;
 
 /** The sessions in a directory, latest first; with `cwd` only those of that working directory. */
 export async function listSessions(directory: string, cwd?: string): Promise<SessionInfo[]> {
+  const { SessionIndex } = await import("./session-index.js");
+  const index = new SessionIndex(directory);
   const infos: SessionInfo[] = [];
-  for (const candidate of latestFirst(directory)) {
-    if (!isOf(candidate, cwd)) continue;
-    const info = describe(candidate);
-    if (info) infos.push(info);
-    // A long list must not hold up everything else.
-    await breathe();
+  for (const { name, path, stats } of files(directory)) {
+    let facts = index.find(name, stats);
+    if (facts === undefined) {
+      try {
+        facts = factsOf(path, stats);
+        index.keep(name, stats, facts);
+      } catch {
+        continue; // cannot be read now
+      }
+      // A long list must not hold up everything else.
+      await breathe();
+    }
+    if (facts && (cwd === undefined || facts.cwd === cwd)) infos.push(infoOf(path, stats, facts));
   }
+  await index.save();
   return infos;
 }
 
@@ -75,16 +86,33 @@ export function findSessionById(
   ];
   for (const group of groups) {
     const found = group.find(({ header }) => header.id === id) ?? group.find(({ header }) => header.id.startsWith(id));
-    if (found) return { path: found.path, cwd: cwdOf(found) };
+    if (found) return { path: found.path, cwd: cwdOf(found.header) };
   }
   return undefined;
 }
 
 function latestFirst(directory: string): Candidate[] {
+  return files(directory).flatMap(({ path, stats }) => candidate(path, stats) ?? []);
+}
+
+/** Those that may be sessions, the one that was written last first. */
+function files(directory: string): { name: string; path: string; stats: Stats }[] {
   return names(directory)
     .filter((name) => name.endsWith(".jsonl"))
-    .flatMap((name) => candidate(join(directory, name)) ?? [])
+    .flatMap((name) => {
+      const path = join(directory, name);
+      const stats = statsOf(path);
+      return stats?.isFile() && stats.size > 0 ? [{ name, path, stats }] : [];
+    })
     .sort((a, b) => b.stats.mtimeMs - a.stats.mtimeMs || (a.path < b.path ? 1 : -1));
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined; // a link that leads nowhere, or gone meanwhile
+  }
 }
 
 function names(directory: string): string[] {
@@ -95,58 +123,69 @@ function names(directory: string): string[] {
   }
 }
 
-/** Undefined for what is no session, cannot be read, or leads nowhere. */
-function candidate(path: string): Candidate | undefined {
+/** Undefined for what is no session or cannot be read. */
+function candidate(path: string, stats: Stats): Candidate | undefined {
   try {
-    const stats = statSync(path);
-    if (!stats.isFile() || stats.size === 0) return undefined;
-    const header = withFile(path, (fd) => {
-      const head = Buffer.allocUnsafe(Math.min(maxHeaderBytes, stats.size));
-      const length = readSync(fd, head, 0, head.length, 0);
-      const LF = head.subarray(0, length).indexOf(10);
-      return LF < 0 && stats.size > length ? undefined : parse(head.subarray(0, LF < 0 ? length : LF));
-    });
-    if (header?.type !== "session" || typeof header.id !== "string") return undefined;
-    return { path, stats, header: header as Candidate["header"] };
+    const header = headerOf(path, stats.size);
+    return header && { path, stats, header };
   } catch {
     return undefined;
   }
+}
+
+/** Undefined for what is no session. Throws the system's error. */
+function headerOf(path: string, size: number): Candidate["header"] | undefined {
+  return withFile(path, (fd) => {
+    const head = Buffer.allocUnsafe(Math.min(maxHeaderBytes, size));
+    const length = readSync(fd, head, 0, head.length, 0);
+    const LF = head.subarray(0, length).indexOf(10);
+    if (LF < 0 && size > length) return undefined;
+    const header = parse(head.subarray(0, LF < 0 ? length : LF));
+    return header?.type === "session" && typeof header.id === "string" ? (header as Candidate["header"]) : undefined;
+  });
 }
 
 function isOf(candidate: Candidate, cwd: string | undefined): boolean {
-  return cwd === undefined || cwdOf(candidate) === cwd;
+  return cwd === undefined || cwdOf(candidate.header) === cwd;
 }
 
-function cwdOf({ header }: Candidate): string {
+function cwdOf(header: Candidate["header"]): string {
   return typeof header.cwd === "string" ? header.cwd : "";
 }
 
-function describe(candidate: Candidate): SessionInfo | undefined {
-  const { path, stats, header } = candidate;
-  const created = new Date(typeof header.timestamp === "string" ? header.timestamp : stats.birthtimeMs);
-  const info: SessionInfo = {
-    path,
-    id: header.id,
-    cwd: cwdOf(candidate),
-    created: Number.isNaN(created.getTime()) ? stats.birthtime : created,
-    modified: stats.mtime,
+/** Null for what is no session. Throws the system's error. */
+function factsOf(path: string, stats: Stats): SessionFacts | null {
+  const header = headerOf(path, stats.size);
+  if (!header) return null;
+  const { id, timestamp, parentSession } = header;
+  const created = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
+  const facts: SessionFacts = {
+    id,
+    cwd: cwdOf(header),
+    created: Number.isNaN(created) ? stats.birthtimeMs : created,
     messageCount: 0,
     firstMessage: "",
   };
-  if (typeof header.parentSession === "string") info.parentSessionPath = header.parentSession;
-  try {
-    withFile(path, (fd) => {
-      for (const { bytes } of readLines(fd)) readInto(info, bytes);
-    });
-  } catch {
-    return undefined;
-  }
-  info.firstMessage ||= "(no messages)";
-  return info;
+  if (typeof parentSession === "string") facts.parentSessionPath = parentSession;
+  withFile(path, (fd) => {
+    for (const { bytes } of readLines(fd)) readInto(facts, bytes);
+  });
+  return facts;
+}
+
+function infoOf(path: string, stats: Stats, facts: SessionFacts): SessionInfo {
+  const { created, firstMessage, ...rest } = facts;
+  return {
+    path,
+    ...rest,
+    created: new Date(created),
+    modified: stats.mtime,
+    firstMessage: firstMessage || "(no messages)",
+  };
 }
 
 /** Lines are parsed only when they must be: for the first user message, for names, and when a glance does not tell. */
-function readInto(info: SessionInfo, bytes: Buffer): void {
+function readInto(info: SessionFacts, bytes: Buffer): void {
   const glance = bytes.toString("latin1", 0, glanceBytes);
   const type = /^\{"type":"(\w+)"/.exec(glance)?.[1];
   if (type && type !== "message" && type !== "session_info") return;

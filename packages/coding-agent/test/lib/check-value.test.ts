@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { TSchema } from "typebox";
 import { Check } from "typebox/value";
 import { describe, expect, test } from "vitest";
-import { checkValue } from "../../src/resources/check-value.js";
+import { checkValue } from "../../src/lib/check-value.js";
 import { ModelConfig, ModelOverride, ProviderConfig } from "../../src/resources/models-config.js";
 import { Settings } from "../../src/resources/settings.js";
 
