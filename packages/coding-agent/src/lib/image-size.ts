@@ -2,14 +2,31 @@
 
 export type ImageMimeType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 
-/** The kind of image the bytes are, whatever their file is called; undefined for anything else. */
+/**
+ * The kind of image the bytes are, whatever their file is called; undefined for anything else. Its first bytes are enough. A
+ * text that begins with the letters of a GIF or WebP is none.
+ */
 export function sniffImage(bytes: Uint8Array): ImageMimeType | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 16)).toString("latin1");
   if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
   if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";
-  if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return "image/gif";
-  if (head.startsWith("RIFF") && head.startsWith("WEBP", 8)) return "image/webp";
+  if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return isText(bytes) ? undefined : "image/gif";
+  if (head.startsWith("RIFF") && head.startsWith("WEBP", 8)) return isText(bytes) ? undefined : "image/webp";
   return undefined;
+}
+
+/** Bytes looked at to tell a text: headers and colours of a GIF take less, and hold control bytes. */
+const textBytes = 8192;
+
+/** Whether the first bytes are UTF-8 without control characters other than those of texts. */
+function isText(bytes: Uint8Array): boolean {
+  try {
+    // Streaming: a character cut by the end of the bytes is no fault.
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(0, textBytes), { stream: true });
+    return !/[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]/.test(text);
+  } catch {
+    return false;
+  }
 }
 
 /** Width and height in pixels as the header gives them, before any rotation; undefined when it is cut or odd. */
@@ -20,8 +37,13 @@ export function imageSize(data: Uint8Array): { width: number; height: number } |
   if (kind === undefined || bytes.length < 30)
     return kind === "image/gif" && bytes.length >= 10 ? gifSize(bytes) : undefined;
   if (kind === "image/gif") return gifSize(bytes);
-  if (kind === "image/png") return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
-  return webpSize(bytes);
+  return kind === "image/png" ? pngSize(bytes) : webpSize(bytes);
+}
+
+/** The header is the first chunk (PNG, clause 5.6). */
+function pngSize(bytes: Buffer): { width: number; height: number } | undefined {
+  if (bytes.toString("latin1", 12, 16) !== "IHDR") return undefined;
+  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
 }
 
 function gifSize(bytes: Buffer): { width: number; height: number } {

@@ -1,5 +1,6 @@
 // Checks an image before it enters a conversation, and shrinks one that providers would refuse.
 
+import { isWholeImage } from "./image-end.js";
 import { type ImageMimeType, imageSize, sniffImage } from "./image-size.js";
 
 export { type ImageMimeType, imageSize, sniffImage } from "./image-size.js";
@@ -41,7 +42,8 @@ export class ImageError extends Error {
 }
 
 /**
- * Checks that `data` is base64 of a PNG, JPEG, GIF or WebP and gives it back with the MIME type of its content, shrunk when it
+ * Checks that `data` is base64 of a PNG, JPEG, GIF or WebP with a header and an end (the pixels are not decoded, which would
+ * take the image library for every image) and gives it back with the MIME type of its content, shrunk when it
  * is above the limits. Throws `ImageError` for anything else.
  */
 export async function prepareImage(
@@ -56,11 +58,14 @@ export async function prepareImage(
   const mimeType = sniffImage(bytes);
   if (!mimeType) throw new ImageError(`Cannot use image: its content is no PNG, JPEG, GIF or WebP`);
   const size = imageSize(bytes);
-  if (size && (size.width === 0 || size.height === 0)) throw new ImageError("Cannot use image: it has no pixels");
-  if (size && size.width * size.height > maxImagePixels)
+  // A provider would refuse it in this request and, as part of the conversation, in every later one.
+  if (!size) throw new ImageError("Cannot use image: its header is broken");
+  if (size.width === 0 || size.height === 0) throw new ImageError("Cannot use image: it has no pixels");
+  if (size.width * size.height > maxImagePixels)
     throw new ImageError(`Cannot use image: ${size.width}x${size.height} pixels are too many`);
+  if (!isWholeImage(bytes, mimeType)) throw new ImageError("Cannot use image: its data ends too early");
   const { maxWidth = maxDimension, maxHeight = maxDimension, jpegQuality = 85 } = limits;
-  const fits = data.length <= maxBase64 && (!size || (size.width <= maxWidth && size.height <= maxHeight));
+  const fits = data.length <= maxBase64 && size.width <= maxWidth && size.height <= maxHeight;
   if (fits || limits.resize === false) return { data, mimeType };
   return shrink(bytes, { data, mimeType }, { maxWidth, maxHeight, maxBase64, jpegQuality });
 }

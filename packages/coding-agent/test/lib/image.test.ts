@@ -1,6 +1,6 @@
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
-import { imageSize, prepareImage, sniffImage } from "../../src/lib/image.js";
+import { ImageError, imageSize, prepareImage, sniffImage } from "../../src/lib/image.js";
 
 type Format = "png" | "jpeg" | "gif" | "webp";
 
@@ -31,6 +31,20 @@ describe("sniffImage and imageSize", () => {
     expect(imageSize(Buffer.from("\x89PNG\r\n\x1a\n", "latin1"))).toBeUndefined();
     expect(imageSize(Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 2, 1, 2, 3, 4, 5, 6]))).toBeUndefined();
   });
+});
+
+test("sniffImage takes a text for no image, whatever its first letters", () => {
+  const texts = [
+    "GIF89a",
+    "GIF89a is a format\n",
+    "GIF87a!,;\t\r\n",
+    "GIF89a \u00e9\ud83d\ude00",
+    "RIFF1234WEBPVP8 and so on",
+  ];
+  for (const text of texts) expect([text, sniffImage(Buffer.from(text))]).toEqual([text, undefined]);
+  const long = Buffer.from(`GIF89a ${"\u20ac".repeat(5000)}`);
+  expect([0, 1, 2].map((cut) => sniffImage(long.subarray(0, 8192 - cut)))).toEqual([undefined, undefined, undefined]);
+  expect(sniffImage(Buffer.from("GIF89a\x01\0\x01\0"))).toBe("image/gif");
 });
 
 describe("prepareImage", () => {
@@ -122,8 +136,54 @@ describe("prepareImage", () => {
     );
   });
 
+  test.each([
+    ["png", 0],
+    ["jpeg", 0],
+    ["webp", 0],
+    ["gif", 1], // without the mark of its end it is shown all the same
+  ] as const)("refuses every beginning of a %s", async (format, needless) => {
+    const whole = await picture(9, 7, format);
+    const refused: number[] = [];
+    for (let length = 1; length <= whole.length; length++) {
+      const data = base64(whole.subarray(0, length));
+      const end = await prepareImage({ data, mimeType: "" }).then(
+        () => "taken",
+        (error: unknown) => (error instanceof ImageError ? error.message : String(error)),
+      );
+      if (/^Cannot use image: (its header is broken|its data ends too early|its content is no )/.test(end))
+        refused.push(length);
+    }
+    expect(refused).toEqual(Array.from({ length: whole.length - 1 - needless }, (_, index) => index + 1));
+  });
+
+  test("takes images with whatever stands in or behind them", async () => {
+    const frames = sharp({ create: { width: 8, height: 8, channels: 4, background: "#0000" } });
+    const turned = frames.clone().flatten().withMetadata({ orientation: 6 });
+    const images = [
+      Buffer.concat([await picture(8, 8, "png"), Buffer.from("behind")]),
+      await frames.clone().png({ palette: true, progressive: true }).toBuffer(),
+      await frames.clone().gif().toBuffer(),
+      await frames.clone().webp({ lossless: true }).toBuffer(),
+      await frames.clone().webp({ quality: 50 }).toBuffer(),
+      await turned.clone().jpeg({ progressive: true }).toBuffer(),
+      await turned.clone().jpeg({ mozjpeg: true }).toBuffer(),
+    ];
+    for (const bytes of images) {
+      const data = base64(bytes);
+      expect((await prepareImage({ data, mimeType: "" })).data).toBe(data);
+    }
+  });
+
+  test("refuses a signature without an image, also when nothing is to be shrunk", async () => {
+    const data = base64(Buffer.from(`\x89PNG\r\n\x1a\n${"x".repeat(100)}`, "latin1"));
+    await expect(prepareImage({ data, mimeType: "image/png" }, { resize: false })).rejects.toThrow(
+      "Cannot use image: its header is broken",
+    );
+  });
+
   test("refuses a broken image that would have to be shrunk", async () => {
-    const broken = (await picture(3000, 20, "png")).subarray(0, 60);
+    const broken = await picture(3000, 20, "png");
+    broken.fill(0, 60, broken.length - 20);
     await expect(prepareImage({ data: base64(broken), mimeType: "image/png" })).rejects.toThrow("Cannot use image: ");
   });
 });
