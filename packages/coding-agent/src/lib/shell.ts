@@ -29,9 +29,17 @@ export function resolveShell(shellPath?: string, searchPath: string = process.en
   throw new Error('Cannot start a shell: neither bash nor sh was found; set "shellPath"');
 }
 
-/** Starts a program as the leader of a new process group, registered in `processGroups` until the group is empty. */
+/**
+ * Starts a program as the leader of a new process group, registered in `processGroups` until the group is empty. Throws the
+ * system's error, also when this process has no file descriptor left; a program that is not there is an `error` event.
+ */
 export function spawnGroup(command: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(command, args, { ...options, detached: true, windowsHide: true });
+  if (child.stdio === undefined) {
+    // Node gives up on EMFILE and ENFILE alone before it makes the pipes, and tells which of them too late.
+    child.once("error", () => undefined);
+    throw Object.assign(new Error("EMFILE: too many open files"), { code: "EMFILE" });
+  }
   if (child.pid !== undefined) {
     const pid = child.pid;
     processGroups.add(pid);
@@ -148,7 +156,8 @@ function whyNotExecutable(path: string): string | undefined {
     return undefined;
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
-    return code === "ENOENT" || code === "ENOTDIR"
+    // The last one: a path with a NUL character.
+    return code === "ENOENT" || code === "ENOTDIR" || code === "ERR_INVALID_ARG_VALUE"
       ? "no such file"
       : code === "EACCES"
         ? "not executable"

@@ -4,6 +4,7 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { OutputCleaner } from "../lib/clean-output.js";
+import { refuseNul } from "../lib/nul-character.js";
 import { processGroups, resolveShell, spawnGroup } from "../lib/shell.js";
 import { OutputCapture } from "./output-capture.js";
 import { formatSize, type TruncationResult } from "./truncate.js";
@@ -18,6 +19,8 @@ export const defaultGraceMs = 500;
 const killDelayMs = 250;
 /** Milliseconds after which a stopped command is answered even if the system has not ended it. */
 const giveUpMs = 2000;
+/** Bytes of one argument that Linux takes, its end included (MAX_ARG_STRLEN, execve(2)). */
+const maxArgumentBytes = 128 * 1024;
 /** More than a pipe can hold: what was written before the shell's end has been taken by then. */
 const pipeBytes = 1024 * 1024;
 
@@ -66,10 +69,11 @@ export interface CommandResult {
 /**
  * Runs `command` in a process group of its own, with nothing on stdin and stderr merged into stdout. A background child
  * that keeps the pipe is not waited for beyond `graceMs`; its pipe is closed then. Throws when the command cannot be
- * started, for a timeout out of range, and with the error of `onOutput`.
+ * started (one of 128 KB is too long for Linux), for a timeout out of range, and with the error of `onOutput`.
  */
 export async function runCommand(command: string, options: CommandOptions): Promise<CommandResult> {
   checkTimeout(options.timeoutSeconds);
+  refuseNul(command, "Cannot run command", "a command");
   checkDirectory(options.cwd);
   const shell = resolveShell(options.shellPath, options.env.PATH);
   const capture = new OutputCapture(options.tempDirectory);
@@ -266,12 +270,22 @@ function startShell(shell: string, command: string, options: CommandOptions): Ch
       stdio: ["ignore", "pipe", "ignore"],
     });
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "E2BIG") throw tooLong(command);
     throw new Error(`Cannot start shell "${shell}": ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
+function tooLong(command: string): Error {
+  const isLong = Buffer.byteLength(command) >= maxArgumentBytes;
+  const fault = isLong
+    ? `the command is too long for the system (${formatSize(maxArgumentBytes)}); write it to a file and run that`
+    : "the command and its environment are too long for the system";
+  return new Error(`Cannot run command: ${fault}`);
+}
+
 // The system reports a missing folder as a missing shell.
 function checkDirectory(cwd: string): void {
+  refuseNul(cwd, "Cannot run command in", "a path");
   const isDirectory = statSync(cwd, { throwIfNoEntry: false })?.isDirectory() ?? false;
   if (!isDirectory) throw new Error(`Cannot run command: working directory "${cwd}" does not exist`);
 }

@@ -1,5 +1,6 @@
 // What the tools that search have in common: running ripgrep, and a result that says where it was cut.
 
+import type { ChildProcess } from "node:child_process";
 import type { AgentToolResult } from "@earendil-works/pi-agent-core";
 import { LineSplitter, type SplitLine } from "../lib/jsonl.js";
 import { processGroups, spawnGroup } from "../lib/shell.js";
@@ -32,10 +33,7 @@ export async function runRipgrep(
   // Saves every start without a search the look-up of the binary.
   const { rgPath } = await import("@vscode/ripgrep");
   checkAborted(options.signal);
-  const child = spawnGroup(rgPath, [...baseArguments, ...args], {
-    cwd: options.cwd,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = startRipgrep(rgPath, args, options.cwd);
   const stop = () => void (child.pid !== undefined && processGroups.end(child.pid, "SIGKILL"));
   options.signal?.addEventListener("abort", stop, { once: true });
   try {
@@ -64,6 +62,15 @@ export async function runRipgrep(
       throw new Error(complaint.trim().replace(/^rg: /, ""));
   } finally {
     options.signal?.removeEventListener("abort", stop);
+  }
+}
+
+function startRipgrep(rgPath: string, args: readonly string[], cwd: string): ChildProcess {
+  try {
+    return spawnGroup(rgPath, [...baseArguments, ...args], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Error(`Cannot start ripgrep: ${code === "E2BIG" ? "the pattern is too long for the system" : message}`);
   }
 }
 

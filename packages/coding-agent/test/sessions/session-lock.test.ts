@@ -2,12 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { dirname } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { LockOwner } from "../../src/sessions/session-error.js";
 import { SessionLock } from "../../src/sessions/session-lock.js";
+import { bundledProgram } from "../lib/bundled-program.js";
 import { header, lines, readEntries, sessionFile, temporaryDirectory } from "./session-files.js";
 
 function lockOf(file: string): SessionLock {
@@ -91,13 +90,16 @@ describe("a session lock", () => {
 
   test("leaves nothing behind on a full disk", async () => {
     const file = sessionFile("");
-    const script = await bundled(`
-      import { SessionLock } from "../../src/sessions/session-lock.ts";
+    const script = await bundledProgram(
+      temporaryDirectory(),
+      import.meta.url,
+      `import { SessionLock } from "../../src/sessions/session-lock.ts";
       try {
         new SessionLock(process.argv[2]).take();
       } catch (error) {
         process.exitCode = error.code === "EFBIG" ? 7 : 1;
-      }`);
+      }`,
+    );
     // A limit of the size of files stands for the full disk: a file is made and takes no byte.
     const child = spawn("sh", ["-c", 'ulimit -f 0; exec "$0" "$@"', process.execPath, script, file]);
     expect((await once(child, "exit"))[0]).toBe(7);
@@ -108,7 +110,7 @@ describe("a session lock", () => {
     const file = sessionFile(lines(header));
     const dead = await endedPid();
     leaveLock(file, () => ({ pid: dead }));
-    const script = await bundled(writer);
+    const script = await bundledProgram(temporaryDirectory(), import.meta.url, writer);
     const children = [1, 2, 3].map((number) =>
       spawn(process.execPath, [script, file, String(number)], { stdio: ["ignore", "ignore", "inherit"] }),
     );
@@ -123,21 +125,6 @@ describe("a session lock", () => {
     expect(readdirSync(dirname(file))).toEqual(["session.jsonl"]);
   });
 });
-
-/** A TypeScript text made into a program. */
-async function bundled(contents: string): Promise<string> {
-  const script = join(temporaryDirectory(), "program.mjs");
-  await build({
-    stdin: { contents, resolveDir: fileURLToPath(new URL(".", import.meta.url)), loader: "ts" },
-    bundle: true,
-    format: "esm",
-    platform: "node",
-    conditions: ["pi-source"],
-    outfile: script,
-    logLevel: "silent",
-  });
-  return script;
-}
 
 const writer = `
 import { SessionManager } from "../../src/sessions/session-manager.ts";

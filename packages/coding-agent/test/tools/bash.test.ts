@@ -118,21 +118,30 @@ describe("bash", () => {
 /** Stands still until the test moves it. */
 class ManualClock implements Clock {
   time = 0;
-  #started: ((timer: [number, () => void]) => void) | undefined;
+  readonly #started: [number, () => void][] = [];
+  #wanted: ((timer: [number, () => void]) => void) | undefined;
 
   now(): number {
     return this.time;
   }
 
   after(milliseconds: number, action: () => void): () => void {
-    this.#started?.([milliseconds, action]);
+    this.#started.push([milliseconds, action]);
+    this.#hand();
     return () => undefined;
   }
 
-  /** Delay and action of the next timer that is started. */
+  /** Delay and action of the first timer not asked for yet, started or to come. */
   nextTimer(): Promise<[number, () => void]> {
     return new Promise((resolve) => {
-      this.#started = resolve;
+      this.#wanted = resolve;
+      this.#hand();
     });
+  }
+
+  #hand(): void {
+    const timer = this.#wanted && this.#started.shift();
+    if (timer) this.#wanted?.(timer);
+    if (timer) this.#wanted = undefined;
   }
 }

@@ -1,8 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, test } from "vitest";
 import { processGroups } from "../../src/lib/shell.js";
 import { type CommandOptions, describeTruncation, runCommand } from "../../src/tools/run-command.js";
+import { bundledProgram } from "../lib/bundled-program.js";
 import { isWellFormed } from "../lib/well-formed.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
@@ -191,7 +195,32 @@ describe("runCommand", () => {
     await expect(run("true", { cwd: join(folder.path, "gone") })).rejects.toThrow(
       `Cannot run command: working directory "${folder.path}/gone" does not exist`,
     );
-    await expect(run(`: ${"x".repeat(3_000_000)}`)).rejects.toThrow(/^Cannot start shell ".*": .*E2BIG/);
+    await expect(run("true", { shellPath: "/no\0shell" })).rejects.toThrow("no such file");
+  });
+
+  test("refuses what the system would not take as one text", async () => {
+    await expect(run(`: ${"x".repeat(3_000_000)}`)).rejects.toThrow(
+      "Cannot run command: the command is too long for the system (128.0KB); write it to a file and run that",
+    );
+    await expect(run("true", { env: { ...process.env, LONG: "x".repeat(3_000_000) } })).rejects.toThrow(
+      "Cannot run command: the command and its environment are too long for the system",
+    );
+    await expect(run("echo a\0b")).rejects.toThrow(
+      'Cannot run command "echo a\\0b": a command cannot hold a NUL character',
+    );
+    await expect(run("true", { cwd: `${folder.path}\0` })).rejects.toThrow("a path cannot hold a NUL character");
+  });
+
+  test("fails alone when this process has no file descriptor left", async () => {
+    const program = await bundledProgram(folder.path, import.meta.url, withoutDescriptors);
+    const child = spawn("sh", ["-c", 'ulimit -n 60; exec "$0" "$@"', process.execPath, program], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const ended = once(child, "exit");
+    expect(await text(child.stdout)).toMatch(
+      /^Cannot start shell "[^"]+": EMFILE: too many open files\nCannot start ripgrep: EMFILE: too many open files\nafterwards 0\n$/,
+    );
+    expect((await ended)[0]).toBe(0);
   });
 
   test("ends the command and throws what its reader throws", async () => {
@@ -215,3 +244,21 @@ describe("runCommand", () => {
     await expect.poll(open, { interval: 5 }).toBeLessThanOrEqual(before);
   });
 });
+
+/** Opens files until none can be opened, and says how commands fail then; afterwards they run again. */
+const withoutDescriptors = `
+import { closeSync, openSync } from "node:fs";
+import { runCommand } from "../../src/tools/run-command.ts";
+import { runRipgrep } from "../../src/tools/search.ts";
+
+const run = () => runCommand("true", { cwd: "/", env: process.env });
+const search = () => runRipgrep(["--version"], { cwd: "/", signal: undefined, onLine: () => true });
+await search();
+const open = [];
+try {
+  for (;;) open.push(openSync("/dev/null"));
+} catch {}
+for (const start of [run, search]) await start().catch((error) => process.stdout.write(error.message + "\\n"));
+for (const descriptor of open) closeSync(descriptor);
+process.stdout.write("afterwards " + (await run()).exitCode + "\\n");
+`;
