@@ -8,7 +8,7 @@ export const withoutWaiting = constants.O_NONBLOCK ?? 0;
 
 /** Throws when it is a folder, a pipe, a device or a socket; the text goes on from `Cannot read "x": `. */
 export function checkRegular(status: Stats): void {
-  if (status.isDirectory()) throw new Error("it is a directory");
+  if (status.isDirectory()) throw Object.assign(new Error("it is a directory"), { code: "EISDIR" });
   if (!status.isFile()) throw new Error("it is not a regular file");
 }
 

@@ -1,12 +1,13 @@
 // The edit tool: replaces pieces of a text file and leaves every other byte as it is.
 
-import { readFile } from "node:fs/promises";
 import { Type } from "typebox";
 import { writeFileAtomic } from "../lib/atomic-write.js";
+import { readRegularFileWithin } from "../lib/open-regular-file.js";
 import { applyEdits, type Edit } from "./edit-matching.js";
 import { withFileMutationQueue } from "./file-queue.js";
 import { resolveExistingPath } from "./paths.js";
 import { type BuiltInTool, checkAborted, systemReason, type ToolOptions } from "./tool.js";
+import { formatSize } from "./truncate.js";
 
 export const editParameters = Type.Object({
   path: Type.String({ description: "The file, relative to the working directory or absolute" }),
@@ -25,6 +26,9 @@ export interface EditDetails {
   firstChangedLine: number;
 }
 
+/** Bytes of a file above which it is not edited: 50 MB. Matching takes several times as much memory. */
+export const maxEditBytes = 50 * 1024 * 1024;
+
 /** Milliseconds after which a diff is given up; it is for people only. */
 const diffTimeout = 1000;
 
@@ -39,7 +43,7 @@ export function createEditTool(options: ToolOptions): BuiltInTool<typeof editPar
     promptGuidelines: ["Put all changes to one file into one edit call, with short oldText."],
     parameters: editParameters,
     prepareArguments,
-    execute(_id, { path, edits }, signal) {
+    async execute(_id, { path, edits }, signal) {
       const file = resolveExistingPath(path, options.cwd);
       return withFileMutationQueue(file, async () => {
         checkAborted(signal);
@@ -69,7 +73,7 @@ export function prepareArguments(args: unknown): unknown {
 }
 
 async function editFile(file: string, edits: readonly Edit[], signal: AbortSignal | undefined) {
-  const bytes = await readFile(file);
+  const bytes = await readRegularFileWithin(file, { maxBytes: maxEditBytes, tooLarge, signal });
   const before = bytes.toString("utf8");
   // Not valid UTF-8: worked on as bytes, one character each, so that what we cannot read stays as it is.
   const isText = Buffer.from(before, "utf8").equals(bytes);
@@ -85,6 +89,11 @@ async function editFile(file: string, edits: readonly Edit[], signal: AbortSigna
   const output = Buffer.from(edited.text, isText ? "utf8" : "latin1");
   await writeFileAtomic(file, output);
   return { before, after: isText ? edited.text : output.toString("utf8"), firstChangedLine: edited.firstChangedLine };
+}
+
+function tooLarge(bytes: number): Error {
+  const size = `it has ${formatSize(bytes)}, more than the ${formatSize(maxEditBytes)} that can be edited`;
+  return new Error(`${size}; change it with bash, such as sed -i`);
 }
 
 async function unifiedDiff(path: string, before: string, after: string): Promise<string> {

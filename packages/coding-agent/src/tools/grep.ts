@@ -4,6 +4,8 @@ import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { Type } from "typebox";
 import type { SplitLine } from "../lib/jsonl.js";
+import { refuseNul } from "../lib/nul-character.js";
+import { openRegularFile } from "../lib/open-regular-file.js";
 import { fileFilter } from "./glob.js";
 import { resolveExistingPath } from "./paths.js";
 import { listResult, runRipgrep, type SearchDetails } from "./search.js";
@@ -37,10 +39,12 @@ export function createGrepTool(options: ToolOptions): BuiltInTool<typeof grepPar
     async execute(_id, params, signal) {
       checkAborted(signal);
       const { path = ".", limit = defaultLimit } = params;
+      refuseNul(params.pattern, "Cannot search for", "a pattern");
       const target = resolveExistingPath(path, options.cwd);
       const matches = new Matches(limit);
       try {
         const isFile = !(await stat(target)).isDirectory();
+        if (isFile) await checkReadable(target);
         const filter = params.glob === undefined ? undefined : await fileFilter(params.glob);
         matches.accepts = filter?.accepts ?? matches.accepts;
         const args = ["--json", ...(filter?.args ?? [])];
@@ -64,6 +68,12 @@ export function createGrepTool(options: ToolOptions): BuiltInTool<typeof grepPar
       return listResult(matches.lines, matches.more ? { limit, what: "matches" } : undefined, notes);
     },
   };
+}
+
+/** Throws for a file ripgrep would wait at for ever: a pipe, a device, or one of the kernel's that has nothing to tell yet. */
+async function checkReadable(file: string): Promise<void> {
+  const { handle } = await openRegularFile(file);
+  await handle.read(Buffer.alloc(1), 0, 1, 0).finally(() => handle.close());
 }
 
 /** Text ripgrep gives: as it is, or as base64 when it is not UTF-8. */

@@ -3,9 +3,11 @@
 import { existsSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
+import { refuseNul } from "../lib/nul-character.js";
 
-/** The absolute path of what a model wrote. */
+/** The absolute path of what a model wrote. Throws when it holds a NUL character. */
 export function resolvePath(path: string, cwd: string): string {
+  refuseNul(path, "Cannot use path", "a path");
   const plain = path.startsWith("@") && !startsWithExisting(path, cwd) ? path.slice(1) : path;
   if (plain === "~" || plain.startsWith("~/")) return join(homedir(), plain.slice(1));
   return resolve(cwd, plain);

@@ -1,10 +1,10 @@
 // The read tool: shows the lines of a text file from a given one on, or an image.
 
-import { createReadStream } from "node:fs";
-import { open, readFile, stat } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import type { AgentToolResult } from "@earendil-works/pi-agent-core";
 import { Type } from "typebox";
 import { prepareImage, sniffImage } from "../lib/image.js";
+import { openRegularFile, readRegularFileWithin } from "../lib/open-regular-file.js";
 import { resolveExistingPath } from "./paths.js";
 import { readLines } from "./read-lines.js";
 import { type BuiltInTool, checkAborted, systemReason, type ToolOptions } from "./tool.js";
@@ -40,39 +40,40 @@ export function createReadTool(options: ToolOptions): BuiltInTool<typeof readPar
       checkAborted(signal);
       const file = resolveExistingPath(path, options.cwd);
       try {
-        const sample = await readSample(file);
-        checkAborted(signal);
-        if (sniffImage(sample)) return await readImage(file, options);
-        if (sample.includes(0)) return binaryNote(path, (await stat(file)).size);
-        return await readText(file, path, { offset, limit }, signal);
+        const { handle, size } = await openRegularFile(file);
+        try {
+          const sample = await readSample(handle);
+          checkAborted(signal);
+          if (sniffImage(sample)) return await readImage(file, options, signal);
+          if (sample.includes(0)) return binaryNote(path, size);
+          return await readText(handle, path, { offset, limit }, signal);
+        } finally {
+          await handle.close();
+        }
       } catch (error) {
         checkAborted(signal);
-        throw new Error(`Cannot read "${path}": ${systemReason(error)}`);
+        const advice = (error as NodeJS.ErrnoException).code === "EISDIR" ? "; list it with ls" : "";
+        throw new Error(`Cannot read "${path}": ${systemReason(error)}${advice}`);
       }
     },
   };
 }
 
-async function readSample(file: string): Promise<Buffer> {
-  const status = await stat(file);
-  if (status.isDirectory()) throw new Error("it is a directory; list it with ls");
-  // A pipe or a device could keep us for ever.
-  if (!status.isFile()) throw new Error("it is no regular file");
-  const handle = await open(file, "r");
-  try {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0);
-    return buffer.subarray(0, bytesRead);
-  } finally {
-    await handle.close();
-  }
+async function readSample(handle: FileHandle): Promise<Buffer> {
+  const { bytesRead, buffer } = await handle.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0);
+  return buffer.subarray(0, bytesRead);
 }
 
-async function readImage(file: string, options: ToolOptions): Promise<AgentToolResult<ReadDetails>> {
-  const { size } = await stat(file);
-  if (size > maxImageBytes)
-    throw new Error(`the image has ${formatSize(size)}, more than the ${formatSize(maxImageBytes)} that can be shown`);
+async function readImage(
+  file: string,
+  options: ToolOptions,
+  signal: AbortSignal | undefined,
+): Promise<AgentToolResult<ReadDetails>> {
+  const tooLarge = (bytes: number) =>
+    new Error(`the image has ${formatSize(bytes)}, more than the ${formatSize(maxImageBytes)} that can be shown`);
+  const bytes = await readRegularFileWithin(file, { maxBytes: maxImageBytes, tooLarge, signal });
   const image = await prepareImage(
-    { data: (await readFile(file)).toString("base64"), mimeType: "" },
+    { data: bytes.toString("base64"), mimeType: "" },
     { ...options.imageLimits, ...(options.autoResizeImages === false ? { resize: false } : {}) },
   );
   const note = image.note ? `\n[${image.note}]` : "";
@@ -90,13 +91,13 @@ function binaryNote(path: string, size: number): AgentToolResult<ReadDetails> {
 }
 
 async function readText(
-  file: string,
+  handle: FileHandle,
   path: string,
   range: { offset?: number; limit?: number },
   signal: AbortSignal | undefined,
 ): Promise<AgentToolResult<ReadDetails>> {
   const { offset = 1, limit } = range;
-  const stream = createReadStream(file, { highWaterMark: 256 * 1024, signal });
+  const stream = handle.createReadStream({ highWaterMark: 256 * 1024, signal });
   const read = await readLines(stream, { offset, limit });
   const lineCount = read.totalIsKnown ? String(read.totalLines) : `more than ${read.totalLines}`;
   if (offset > 1 && offset > read.totalLines && read.totalIsKnown)

@@ -1,9 +1,9 @@
 // The write tool: makes a file or replaces its whole content.
 
-import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Type } from "typebox";
 import { writeFileAtomic } from "../lib/atomic-write.js";
+import { makeFolders } from "../lib/make-folders.js";
 import { withFileMutationQueue } from "./file-queue.js";
 import { resolvePath } from "./paths.js";
 import { type BuiltInTool, checkAborted, systemReason, type ToolOptions } from "./tool.js";
@@ -23,13 +23,12 @@ export function createWriteTool(options: ToolOptions): BuiltInTool<typeof writeP
     promptSnippet: "Create or replace whole files",
     promptGuidelines: ["Use write only for new files and complete rewrites."],
     parameters: writeParameters,
-    execute(_id, { path, content }, signal) {
+    async execute(_id, { path, content }, signal) {
       const target = resolvePath(path, options.cwd);
       return withFileMutationQueue(target, async () => {
         checkAborted(signal);
         try {
-          if ((await stat(target).catch(() => undefined))?.isDirectory()) throw new Error("it is a directory");
-          await mkdir(dirname(target), { recursive: true });
+          makeFolders(dirname(target));
           await writeFileAtomic(target, content);
         } catch (error) {
           throw new Error(`Cannot write "${path}": ${systemReason(error)}`);

@@ -1,4 +1,5 @@
-import { chmodSync, lstatSync, readFileSync, statSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, lstatSync, readFileSync, statSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createEditTool, prepareArguments } from "../../src/tools/edit.js";
@@ -58,6 +59,18 @@ describe("edit", () => {
     await expect(edit("none.txt", "a", "b")).rejects.toThrow(
       'Cannot edit "none.txt": ENOENT: no such file or directory',
     );
+  });
+
+  test("refuses pipes, devices, folders and what is too large, at once", async () => {
+    execFileSync("mkfifo", [join(folder.path, "pipe")]);
+    for (const path of ["pipe", "/dev/zero", "/dev/null"])
+      await expect(edit(path, "a", "b")).rejects.toThrow(`Cannot edit "${path}": it is not a regular file`);
+    await expect(edit(".", "a", "b")).rejects.toThrow('Cannot edit ".": it is a directory');
+    truncateSync(folder.write("huge", ""), 2 ** 30);
+    await expect(edit("huge", "a", "b")).rejects.toThrow(
+      'Cannot edit "huge": it has 1024.0MB, more than the 50.0MB that can be edited; change it with bash, such as sed -i',
+    );
+    await expect(edit("a\0b", "a", "b")).rejects.toThrow('Cannot use path "a\\0b": a path cannot hold a NUL character');
   });
 
   test("parallel edits of one file are all made, through a link too", async () => {

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
@@ -75,7 +76,9 @@ describe("read", () => {
       'Cannot read "notes.txt": offset 99 is beyond the end, the file has 2 lines',
     );
     execFileSync("mkfifo", [join(folder.path, "pipe")]);
-    await expect(read({ path: "pipe" })).rejects.toThrow('Cannot read "pipe": it is no regular file');
+    await expect(read({ path: "pipe" })).rejects.toThrow('Cannot read "pipe": it is not a regular file');
+    await expect(read({ path: "/dev/zero" })).rejects.toThrow('Cannot read "/dev/zero": it is not a regular file');
+    await expect(read({ path: "a\0b" })).rejects.toThrow('Cannot use path "a\\0b": a path cannot hold a NUL character');
   });
 
   test("does not show binary files", async () => {
@@ -119,6 +122,35 @@ describe("read", () => {
       .png()
       .toBuffer();
     folder.write("broken.png", png.subarray(0, 60));
-    await expect(read({ path: "broken.png" })).rejects.toThrow('Cannot read "broken.png": Cannot use image: ');
+    await expect(read({ path: "broken.png" })).rejects.toThrow(
+      'Cannot read "broken.png": Cannot use image: its data ends too early',
+    );
+    folder.write("empty.png", png.subarray(0, 8));
+    await expect(read({ path: "empty.png" })).rejects.toThrow(
+      'Cannot read "empty.png": Cannot use image: its header is broken',
+    );
+  });
+
+  test("shows a text that begins like an image", async () => {
+    folder.write("formats.md", "GIF89a is the younger form\n");
+    expect(await read({ path: "formats.md" })).toBe("GIF89a is the younger form\n");
+  });
+
+  test("stops in the middle of a file at an abort", async () => {
+    truncateSync(folder.write("endless.log", "a\nb\n".repeat(10_000)), 2 ** 40);
+    const abort = new AbortController();
+    const reading = runTool(createReadTool({ cwd: folder.path }), { path: "endless.log" }, abort.signal);
+    abort.abort();
+    await expect(reading).rejects.toThrow("Operation aborted");
+  });
+
+  test.runIf(existsSync("/proc/self/fd"))("leaves no file open", async () => {
+    folder.write("long.txt", numbered(1, 3000));
+    folder.write("data.bin", Buffer.from([1, 2, 0, 3]));
+    const open = () => readdirSync("/proc/self/fd").length;
+    const before = open();
+    for (const path of ["long.txt", "data.bin"]) for (let count = 0; count < 10; count++) await read({ path });
+    for (let count = 0; count < 10; count++) await read({ path: "long.txt", offset: 9999 }).catch(() => undefined);
+    await expect.poll(open, { interval: 5 }).toBeLessThanOrEqual(before);
   });
 });

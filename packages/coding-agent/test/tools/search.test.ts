@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -95,6 +96,25 @@ describe("find", () => {
     );
   });
 
+  test.each([
+    ["[", 'missing closing: "]"'],
+    ["src/{a", 'missing closing: "}"'],
+    ["@(a", 'missing closing: ")"'],
+    ["[z-a].js", "range out of order in character class"],
+  ])("names the glob %s as not valid", async (pattern, fault) => {
+    const message = `Cannot search ".": the glob "${pattern}" is not valid: ${fault}`;
+    await expect(find({ pattern })).rejects.toThrow(new Error(message));
+    await expect(grep({ pattern: "needle", glob: pattern })).rejects.toThrow(new Error(message));
+  });
+
+  test("refuses NUL characters", async () => {
+    await expect(find({ pattern: "a\0b" })).rejects.toThrow('"a\\0b": a glob cannot hold a NUL character');
+    await expect(find({ pattern: "a", path: "\0" })).rejects.toThrow('"\\0": a path cannot hold a NUL character');
+    await expect(ls({ path: "\0" })).rejects.toThrow('"\\0": a path cannot hold a NUL character');
+    await expect(grep({ pattern: "a\0b" })).rejects.toThrow('"a\\0b": a pattern cannot hold a NUL character');
+    await expect(grep({ pattern: "a", glob: "\0" })).rejects.toThrow('"\\0": a glob cannot hold a NUL character');
+  });
+
   test("leaves out folders it may not read", async () => {
     folder.write("closed/c.js", "");
     chmodSync(join(folder.path, "closed"), 0);
@@ -153,6 +173,20 @@ describe("grep", () => {
   test("says what is wrong with a pattern or a path", async () => {
     await expect(grep({ pattern: "(" })).rejects.toThrow(/^Cannot search "\.": regex parse error:/);
     await expect(grep({ pattern: "x", path: "nodir" })).rejects.toThrow('Cannot search "nodir": ENOENT');
+  });
+
+  test("refuses pipes and devices, which never end, and passes over them in a folder", async () => {
+    execFileSync("mkfifo", [join(folder.path, "src/pipe")]);
+    for (const path of ["src/pipe", "/dev/zero"])
+      await expect(grep({ pattern: "x", path })).rejects.toThrow(`Cannot search "${path}": it is not a regular file`);
+    await expect(find({ pattern: "*", path: "src/pipe" })).rejects.toThrow("it is not a folder");
+    expect(await grep({ pattern: "needle", path: "src" })).toBe("a.js:1: needle one");
+  });
+
+  test("says that a pattern is too long", async () => {
+    await expect(grep({ pattern: "x".repeat(3_000_000) })).rejects.toThrow(
+      'Cannot search ".": Cannot start ripgrep: the pattern is too long for the system',
+    );
   });
 
   test("finds lines that are not UTF-8 and a match in a line of any length", async () => {

@@ -1,4 +1,5 @@
-import { chmodSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, lstatSync, readdirSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createWriteTool } from "../../src/tools/write.js";
@@ -24,7 +25,26 @@ describe("write", () => {
   test("names what it cannot write, and why", async () => {
     folder.write("file", "");
     await expect(write({ path: ".", content: "" })).rejects.toThrow('Cannot write ".": it is a directory');
-    await expect(write({ path: "file/x", content: "" })).rejects.toThrow(/^Cannot write "file\/x": E(NOTDIR|EXIST): /);
+    await expect(write({ path: "file/x", content: "" })).rejects.toThrow(
+      `Cannot write "file/x": ENOTDIR: "${folder.path}/file" is not a folder`,
+    );
+    await expect(write({ path: "/proc/none/x", content: "" })).rejects.toThrow(/^Cannot write "\/proc\/none\/x": E/);
+    await expect(write({ path: "a\0b", content: "" })).rejects.toThrow(
+      'Cannot use path "a\\0b": a path cannot hold a NUL character',
+    );
+  });
+
+  test("leaves pipes, devices and loops of links as they are", async () => {
+    execFileSync("mkfifo", [join(folder.path, "pipe")]);
+    symlinkSync("b", join(folder.path, "a"));
+    symlinkSync("a", join(folder.path, "b"));
+    const refused = "it is not a regular file";
+    await expect(write({ path: "pipe", content: "x" })).rejects.toThrow(`Cannot write "pipe": ${refused}`);
+    await expect(write({ path: "/dev/null", content: "x" })).rejects.toThrow(`Cannot write "/dev/null": ${refused}`);
+    await expect(write({ path: "a", content: "x" })).rejects.toThrow('Cannot write "a": ELOOP: ');
+    expect(readdirSync(folder.path)).toEqual(["a", "b", "pipe"]);
+    expect(statSync(join(folder.path, "pipe")).isFIFO()).toBe(true);
+    expect(lstatSync(join(folder.path, "a")).isSymbolicLink()).toBe(true);
   });
 
   test("writes nothing when it was aborted while it waited", async () => {
