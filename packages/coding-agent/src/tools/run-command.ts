@@ -1,12 +1,11 @@
 // Runs one shell command: the engine of the bash tool and of the RPC `bash` command.
 
 import type { ChildProcess } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
 import { constants } from "node:os";
 import { OutputCleaner } from "../lib/clean-output.js";
-import { refuseNul } from "../lib/nul-character.js";
-import { processGroups, resolveShell, spawnGroup } from "../lib/shell.js";
+import { processGroups, resolveShell } from "../lib/shell.js";
 import { OutputCapture } from "./output-capture.js";
+import { checkStart, startShell } from "./start-shell.js";
 import { formatSize, type TruncationResult } from "./truncate.js";
 
 /** Seconds a command may be given at most: one day. */
@@ -19,8 +18,6 @@ export const defaultGraceMs = 500;
 const killDelayMs = 250;
 /** Milliseconds after which a stopped command is answered even if the system has not ended it. */
 const giveUpMs = 2000;
-/** Bytes of one argument that Linux takes, its end included (MAX_ARG_STRLEN, execve(2)). */
-const maxArgumentBytes = 128 * 1024;
 /** More than a pipe can hold: what was written before the shell's end has been taken by then. */
 const pipeBytes = 1024 * 1024;
 
@@ -73,8 +70,7 @@ export interface CommandResult {
  */
 export async function runCommand(command: string, options: CommandOptions): Promise<CommandResult> {
   checkTimeout(options.timeoutSeconds);
-  refuseNul(command, "Cannot run command", "a command");
-  checkDirectory(options.cwd);
+  checkStart(command, options.cwd);
   const shell = resolveShell(options.shellPath, options.env.PATH);
   const capture = new OutputCapture(options.tempDirectory);
   if (options.signal?.aborted) return toResult(capture, { cancelled: true, timedOut: false, exitCode: undefined });
@@ -258,36 +254,6 @@ class RunningCommand {
   #after(milliseconds: number, action: () => void): void {
     this.#timers.add(setTimeout(action, milliseconds));
   }
-}
-
-function startShell(shell: string, command: string, options: CommandOptions): ChildProcess {
-  // One pipe for both outputs keeps their order; the outer shell only joins them and is replaced by the real one.
-  const outer = existsSync("/bin/sh") ? "/bin/sh" : shell;
-  try {
-    return spawnGroup(outer, ["-c", 'exec "$0" -c "$1" 2>&1', shell, command], {
-      cwd: options.cwd,
-      env: { ...options.env, AI_AGENT: "pi", PI_CODING_AGENT: "true" },
-      stdio: ["ignore", "pipe", "ignore"],
-    });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "E2BIG") throw tooLong(command);
-    throw new Error(`Cannot start shell "${shell}": ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-function tooLong(command: string): Error {
-  const isLong = Buffer.byteLength(command) >= maxArgumentBytes;
-  const fault = isLong
-    ? `the command is too long for the system (${formatSize(maxArgumentBytes)}); write it to a file and run that`
-    : "the command and its environment are too long for the system";
-  return new Error(`Cannot run command: ${fault}`);
-}
-
-// The system reports a missing folder as a missing shell.
-function checkDirectory(cwd: string): void {
-  refuseNul(cwd, "Cannot run command in", "a path");
-  const isDirectory = statSync(cwd, { throwIfNoEntry: false })?.isDirectory() ?? false;
-  if (!isDirectory) throw new Error(`Cannot run command: working directory "${cwd}" does not exist`);
 }
 
 function toResult(capture: OutputCapture, end: Exclude<CommandEnd, { error: unknown }>): CommandResult {
