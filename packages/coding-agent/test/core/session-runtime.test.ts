@@ -16,6 +16,9 @@ function runtimeBench(options: Partial<SessionRuntimeOptions> = {}) {
   const runtime = new SessionRuntime({
     session: first,
     create: async (store) => ({ session: sessionBench({ store }, scripted).session, warnings: [] }),
+    fault: (error) => {
+      throw error;
+    },
     ...options,
   });
   const events: AgentSessionEvent[] = [];
@@ -108,6 +111,9 @@ describe("switchSession", () => {
         session: sessionBench({ store }, scripted).session,
         warnings: ["Its model is gone"],
       }),
+      fault: (error) => {
+        throw error;
+      },
     });
     expect(await runtime.switchSession(file)).toEqual({ cancelled: false, warnings: ["Its model is gone"] });
     expect([runtime.session.store.getSessionFile(), runtime.session.store.getCwd()]).toEqual([file, folder]);

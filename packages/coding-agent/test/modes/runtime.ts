@@ -13,6 +13,9 @@ export function testRuntime(options: Partial<AgentSessionOptions> = {}): {
   const runtime = new SessionRuntime({
     session: sessionBench(options, scripted).session,
     create: async (store) => ({ session: sessionBench({ ...options, store }, scripted).session, warnings: [] }),
+    fault: (error) => {
+      throw error;
+    },
   });
   return { runtime, scripted };
 }
