@@ -12,6 +12,7 @@ export { createRuntime, type SessionOptions, type SessionStart } from "./core/cr
 export { CommandError } from "./core/errors.js";
 export type { EventListener } from "./core/event-line.js";
 export type { AgentSessionEvent, CompactionResult } from "./core/events.js";
+export { type ExportOptions, exportHtml } from "./core/export-html/export-html.js";
 export type { TypedInput } from "./core/input.js";
 export type {
   AgentMessage,

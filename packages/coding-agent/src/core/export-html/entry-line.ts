@@ -31,7 +31,7 @@ export function entryLine(entry: SessionEntry, content: PageContent | undefined)
     case "assistant": {
       const says = content.parts.some((part) => part.type === "text" && part.text.trim() !== "");
       const failed = content.error !== undefined || content.stop === "error";
-      const line = says || content.parts.length > 0 ? partsText(content.parts) : (content.error ?? "");
+      const line = partsText(content.parts) || (content.error ?? "");
       return {
         kind: "assistant",
         text: oneLine(line),
@@ -57,7 +57,11 @@ export function entryLine(entry: SessionEntry, content: PageContent | undefined)
     }
     case "compaction":
     case "branchSummary":
-      return { kind: content.kind, text: oneLine(content.summary), lines: 3 };
+      return {
+        kind: content.kind,
+        text: oneLine(withoutMarks(content.summary.slice(0, 4 * shownCharacters))),
+        lines: 3,
+      };
   }
 }
 
@@ -90,7 +94,7 @@ function partsText(parts: PagePart[]): string {
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text.slice(0, 4 * shownCharacters)] : []));
   const calls = parts.flatMap((part) => (part.type === "call" ? [callText(part.name, part.arguments)] : []));
   const images = parts.filter(({ type }) => type === "image" || type === "badImage").length;
-  const said = oneLine(texts.join(" "));
+  const said = oneLine(withoutMarks(texts.join(" ")));
   if (said) return said;
   if (calls.length > 0) return oneLine(calls.join(", "));
   if (images > 0) return images === 1 ? "An image" : `${images} images`;
@@ -119,6 +123,11 @@ function textLines(said: string): number {
   let lines = said.length / lineCharacters;
   for (let at = said.indexOf("\n"); at >= 0 && lines < 5_000; at = said.indexOf("\n", at + 1)) lines += 1;
   return Math.ceil(lines) + 1;
+}
+
+/** Lists show words, not Markdown's signs. */
+function withoutMarks(markdown: string): string {
+  return markdown.replace(/^\s*(?:#{1,6}|>|```\S*)\s|\*\*|__|~~|`+/gm, " ");
 }
 
 function oneLine(said: string): string {

@@ -154,14 +154,15 @@ export class Conversation {
     if (day && (!before || formatDay(before.at) !== day)) chunk.append(el("p", { class: "day" }, day));
     const others = branchSwitch(this.#session, place, this.#go);
     if (others) chunk.append(others);
-    const continues = entry.kind === "assistant" && before?.kind === "assistant" && !others;
+    const continues =
+      entry.kind === "assistant" && before?.kind === "assistant" && !others && entry.label === undefined;
     chunk.append(entryView(this.#session, place, { results: this.#results.get(place) ?? new Map(), continues }));
   }
 
   /** Where the session went back to an earlier entry, the branches that begin at the end of what is shown. */
   #whatFollows(): Node[] {
     const last = this.#path[this.#path.length - 1];
-    const children = last === undefined ? [] : this.#session.children(last);
+    const children = last === undefined ? [] : this.#session.next(last);
     if (children.length === 0) return [];
     const links = children.map((child) =>
       el("li", {}, el("a", { href: `#${this.#session.anchor(child)}` }, this.#session.entry(child).text || "Branch")),

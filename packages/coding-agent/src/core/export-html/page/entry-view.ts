@@ -186,7 +186,7 @@ function isoTime(at: number): string | undefined {
 
 /** "Branch 2 of 3" above an entry where the session divides, with the ways to the others. */
 export function branchSwitch(session: Session, place: number, go: (place: number) => void): HTMLElement | undefined {
-  const siblings = session.children(session.entry(place).parent).filter((sibling) => !session.entry(sibling).quiet);
+  const siblings = session.siblings(place);
   if (siblings.length < 2) return undefined;
   const at = siblings.indexOf(place);
   const step = (to: number, sign: string, does: string) => {

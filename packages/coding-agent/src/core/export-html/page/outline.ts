@@ -18,6 +18,8 @@ export class Outline {
   #rows: (OutlineRow & { hidden: number })[] = [];
   #shown: ReadonlySet<number> = new Set();
   #current = -1;
+  /** The last line above or at the place where the session goes on. */
+  #leaf = -1;
 
   constructor(session: Session, go: (place: number) => void) {
     this.#session = session;
@@ -75,6 +77,8 @@ export class Outline {
 
   #refresh(): void {
     this.#rows = withoutClosed(this.#all, this.#closed);
+    const toLeaf = new Set(this.#session.path(this.#session.index.leaf));
+    this.#leaf = this.#rows.findLast(({ place }) => toLeaf.has(place))?.place ?? -1;
     this.#list.update(this.#rows.length);
   }
 
@@ -102,13 +106,7 @@ export class Outline {
     const { kind, text, label, failed } = this.#session.entry(place);
     const isClosed = this.#closed.has(place);
     const onBranch = this.#shown.has(place);
-    const classes = [
-      "row",
-      kind,
-      onBranch && "on-branch",
-      failed && "failed",
-      place === this.#session.index.leaf && "leaf",
-    ];
+    const classes = ["row", kind, onBranch && "on-branch", failed && "failed", place === this.#leaf && "leaf"];
     const row = el(
       "div",
       {
@@ -122,7 +120,7 @@ export class Outline {
       label !== undefined && el("span", { class: "label" }, label),
       el("span", { class: "text" }, text || "(empty)"),
       hidden > 0 && el("span", { class: "hidden-count" }, `+${hidden}`),
-      place === this.#session.index.leaf && el("span", { class: "here", title: "The session goes on here" }, "●"),
+      place === this.#leaf && el("span", { class: "here", title: "The session goes on here" }, "●"),
     );
     row.style.paddingInlineStart = `${6 + 14 * Math.min(Math.max(depth, 0), deepestIndent)}px`;
     return row;

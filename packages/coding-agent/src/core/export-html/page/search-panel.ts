@@ -89,11 +89,11 @@ export class SearchPanel {
   #search(): void {
     this.#running?.abort();
     this.#hits = [];
+    this.#list.update(0);
     this.#pattern = this.isActive ? searchPattern(this.#input.value) : undefined;
     this.results.hidden = !this.isActive;
     this.#actions.active(this.isActive);
     if (!this.#pattern) return;
-    this.#list.update(0);
     this.#status.textContent = "Searching…";
     const running = new AbortController();
     this.#running = running;

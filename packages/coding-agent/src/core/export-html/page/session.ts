@@ -42,6 +42,24 @@ export class Session {
     return this.#children.get(place) ?? [];
   }
 
+  /** The entries that stand beside an entry where the session divides, itself included; quiet ones are looked through. */
+  siblings(place: number): number[] {
+    let parent = this.entry(place).parent;
+    while (parent >= 0 && this.entry(parent).quiet) parent = this.entry(parent).parent;
+    return this.next(parent);
+  }
+
+  /** What comes after an entry, quiet ones looked through, in file order. */
+  next(place: number): number[] {
+    const next: number[] = [];
+    const waiting = [...this.children(place)];
+    for (let child = waiting.shift(); child !== undefined; child = waiting.shift()) {
+      if (this.entry(child).quiet) waiting.push(...this.children(child));
+      else next.push(child);
+    }
+    return next.sort((one, other) => one - other);
+  }
+
   /** From the root to the entry. */
   path(place: number): number[] {
     const path: number[] = [];
