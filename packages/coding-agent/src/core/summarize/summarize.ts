@@ -10,6 +10,7 @@ import {
   type Usage,
 } from "@earendil-works/pi-ai";
 import { backoffDelay } from "../../lib/backoff.js";
+import { wholeCharacters } from "../../lib/whole-characters.js";
 import type { Emit } from "../event-line.js";
 import type { CompactionReason } from "../events.js";
 import type { AgentMessage } from "../messages.js";
@@ -183,15 +184,7 @@ function pieces(paragraphs: readonly string[], limit: number): string[][] {
 function parts(text: string, limit: number): string[] {
   if (text.length <= limit) return [text];
   const result: string[] = [];
-  for (let from = 0; from < text.length; ) {
-    let to = from + limit;
-    if (to < text.length && isHighSurrogate(text, to - 1)) to -= 1; // not in the middle of a pair
-    result.push(text.slice(from, to));
-    from = to;
-  }
+  for (let rest = text; rest !== ""; rest = rest.slice(result.at(-1)?.length))
+    result.push(wholeCharacters(rest.slice(0, limit)));
   return result;
-}
-
-function isHighSurrogate(text: string, at: number): boolean {
-  return /[\ud800-\udbff]/.test(text[at] ?? "");
 }

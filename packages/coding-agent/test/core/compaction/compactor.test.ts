@@ -320,32 +320,31 @@ describe("while a summary is made", () => {
   });
 
   test("a compaction asked for when the first one ends is waited for by the run", async () => {
-    const bench = await started();
-    const { session, scripted, pause, compacting } = bench;
-    let second: Promise<unknown> | undefined;
+    const bench = await twoSpans(longSession());
+    const { session, scripted, told } = bench;
+    const [first, second] = [hold(), hold()];
+    scripted.reply(first).reply("Sum", second).reply("Prefix").reply("Followed");
+    const compacting = session.compact().catch((error: Error) => error.message);
+    await first.reached;
+    await session.followUp("f");
+    let again: Promise<unknown> | undefined;
     session.subscribe((event) => {
-      if (event.type === "compaction_end") second ??= session.compact().catch((error: Error) => error.message);
+      if (event.type === "compaction_end") again ??= session.compact();
       return undefined;
     });
-    await session.followUp("f");
-    scripted.reply("Followed");
-    pause.release();
-    await compacting;
-    expect(await second).toBe("Already compacted");
+    first.release();
+    expect(await compacting).toBe("The summary is empty");
+    await second.reached;
+    expect(session.state()).toMatchObject({ isCompacting: true, isStreaming: false, pendingMessageCount: 1 });
+    second.release();
+    expect(await again).toMatchObject({ summary: expect.stringMatching(/^Sum/) });
     await session.waitForIdle();
     expect(
-      lines(bench)
-        .filter((line) => /^(compaction|agent)/.test(line))
-        .slice(-7),
-    ).toEqual([
-      "compaction_start",
-      "compaction_end",
-      "compaction_start",
-      "compaction_end",
-      "agent_start",
-      "agent_end",
-      "agent_settled",
-    ]);
+      told("compaction_start", "compaction_end", "agent_settled")
+        .map(({ type }) => type)
+        .slice(2),
+    ).toEqual(["compaction_start", "compaction_end", "compaction_start", "compaction_end", "agent_settled"]);
+    expect(session.lastAssistantText()).toBe("Followed");
   });
 
   test("abort: everything is as it was, the queue is kept and goes out with the next prompt", async () => {
