@@ -1,7 +1,8 @@
 // The sessions on disk: list them by pages, rename one, move one to the trash.
 
-import { mkdirSync, realpathSync, renameSync } from "node:fs";
+import { realpathSync, renameSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { makeFolders } from "../lib/make-folders.js";
 import type { SessionSummary } from "../modes/rpc/rpc-types.js";
 import { SessionFileError, SessionLockedError } from "../sessions/session-error.js";
 import type { SessionInfo } from "../sessions/session-list.js";
@@ -79,7 +80,7 @@ export class StoredSessions {
     const trash = join(agentDir, "trash");
     const target = join(trash, `${Date.now()}_${basename(file)}`);
     try {
-      mkdirSync(trash, { recursive: true, mode: 0o700 });
+      makeFolders(trash, 0o700);
       renameSync(file, target);
     } catch (error) {
       throw new CommandError("io_error", `Cannot delete session "${file}": ${(error as Error).message}`);

@@ -1,11 +1,16 @@
 // Reads a file somebody named, which may turn out to be anything.
 
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
+import { checkRegular, withoutWaiting } from "./open-regular-file.js";
 
 /** Throws when it is no regular file: a pipe or a device may block, or never end. */
 export function readRegularFile(path: string): Buffer {
-  const entry = statSync(path);
-  if (entry.isDirectory()) throw new Error("it is a directory");
-  if (!entry.isFile()) throw new Error("it is not a regular file");
-  return readFileSync(path);
+  checkRegular(statSync(path)); // before as well: opening alone has effects on some devices
+  const fd = openSync(path, constants.O_RDONLY | withoutWaiting);
+  try {
+    checkRegular(fstatSync(fd));
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }

@@ -49,7 +49,9 @@ const pattern = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*)|([$!
 async function runCommand(command: string, env: Environment): Promise<string> {
   // Loaded when a command has to be run: child processes are not needed to start.
   const { killGroup, resolveShell, spawnGroup } = await import("../lib/shell.js");
-  const child = spawnGroup(resolveShell(), ["-c", command], { env, stdio: ["ignore", "pipe", "ignore"] });
+  const child = attempt(() =>
+    spawnGroup(resolveShell(), ["-c", command], { env, stdio: ["ignore", "pipe", "ignore"] }),
+  );
   const end = () => child.pid !== undefined && killGroup(child.pid);
   const timer = setTimeout(end, commandTimeoutMs);
   try {
@@ -64,6 +66,18 @@ async function runCommand(command: string, env: Environment): Promise<string> {
   }
 }
 
+function attempt<T>(start: () => T): T {
+  try {
+    return start();
+  } catch (error) {
+    throw cannotStart(error as Error);
+  }
+}
+
+function cannotStart({ message }: Error): ConfigValueError {
+  return new ConfigValueError(`its command cannot be started: ${message}`);
+}
+
 /** `code` is null when the command was ended by a signal, such as ours when it takes too long or gives too much. */
 function outcomeOf(child: ChildProcess, end: () => void): Promise<{ output: string; code: number | null }> {
   return new Promise((resolve, reject) => {
@@ -74,7 +88,7 @@ function outcomeOf(child: ChildProcess, end: () => void): Promise<{ output: stri
       if (size > maxOutputBytes) end();
       else chunks.push(chunk);
     });
-    child.once("error", (error) => reject(new ConfigValueError(`its command cannot be started: ${error.message}`)));
+    child.once("error", (error) => reject(cannotStart(error)));
     child.once("close", (code) => resolve({ output: Buffer.concat(chunks).toString("utf8"), code }));
   });
 }

@@ -1,9 +1,9 @@
 // Changes one JSON file of the user: under a lock, on what is in it now, written atomically.
 
-import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import lockfile from "proper-lockfile";
 import { writeFileAtomic } from "../lib/atomic-write.js";
+import { makeFolders } from "../lib/make-folders.js";
 import { type JsonObject, readJsonFile } from "./json-file.js";
 
 /**
@@ -16,7 +16,7 @@ export async function updateJsonFile(
   change: (value: JsonObject) => void,
   options: { mode?: number } = {},
 ): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(path), 0o700);
   const release = await lockfile.lock(path, {
     realpath: false,
     retries: { retries: 40, factor: 1, minTimeout: 50, maxTimeout: 50 },
