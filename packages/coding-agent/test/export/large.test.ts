@@ -13,7 +13,7 @@ function large(): SessionLines {
   let isHidden = false;
   while (session.lines.length < 20_000) {
     const number = session.lines.length;
-    const hides = !isHidden && number > 12_000;
+    const hides: boolean = !isHidden && number > 12_000;
     isHidden ||= hides;
     session.user(`Question ${number}, with **some** words to read.`);
     session.answer([{ type: "text", text: `Answer ${number}\n\n- one\n- two\n` }, call("c", "read", { path: "a.ts" })]);

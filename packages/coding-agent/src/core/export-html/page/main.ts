@@ -128,8 +128,12 @@ function openAddress(): void {
 function remember(place: number, how: "push" | "replace" = "replace"): void {
   const address = `#${session.anchor(place)}`;
   if (address === location.hash) return;
-  if (how === "push") history.pushState(null, "", address);
-  else history.replaceState(null, "", address);
+  try {
+    if (how === "push") history.pushState(null, "", address);
+    else history.replaceState(null, "", address);
+  } catch {
+    // A viewer that shows the page inside its own gives it no address.
+  }
 }
 
 function toggleAll(): void {
