@@ -166,9 +166,11 @@ describe("broken files", () => {
 });
 
 describe("the examples of the documents", () => {
-  test("docs/models.md: both files are read without a complaint, and do what they say", async () => {
+  test("docs/models.md: the files are read without a complaint, and do what they say", async () => {
     const document = readFileSync(new URL("../../docs/models.md", import.meta.url), "utf8");
-    const [auth, models] = [...document.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => text);
+    const [auth, servers, models] = [...document.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text]) => text);
+    const local = startCli({ place: workspace({ "agent/models.json": servers }), args: rpc });
+    expect(await local.ask({ type: "get_diagnostics" })).toMatchObject({ data: { diagnostics: [] } });
     const place = workspace({ "agent/auth.json": auth, "agent/models.json": models });
     const cli = startCli({ place, args: ["--mode", "rpc", "--model", "local/qwen3-coder"] });
     expect(await cli.ask({ type: "get_diagnostics" })).toMatchObject({ data: { diagnostics: [] } });
