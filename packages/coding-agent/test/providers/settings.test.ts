@@ -190,7 +190,7 @@ describe("time and repetition", () => {
   test("httpIdleTimeoutMs ends a silent answer", async () => {
     const { cli, model } = await start({ settings: { httpIdleTimeoutMs: 150 } });
     model.answer("half", { end: "stall" });
-    expect(await prompt(cli)).toMatchObject({ error: { kind: "timeout" }, content: [{ text: "half" }] });
+    expect(await prompt(cli)).toMatchObject({ stopReason: "error", error: { kind: "timeout" } });
   });
 
   test.each([0, "disabled"])("httpIdleTimeoutMs %j waits for any answer", async (httpIdleTimeoutMs) => {
