@@ -19,8 +19,40 @@ export function shortenBody(body: string): string {
 /** The text with every secret replaced. Values shorter than 8 characters are no keys, and replacing them garbles words. */
 export function redactSecrets(text: string, secrets: readonly string[]): string {
   let result = text;
-  for (const secret of secrets) if (secret.length >= 8) result = result.replaceAll(secret, "[key]");
+  for (const form of formsOf(secrets.filter(({ length }) => length >= 8))) {
+    result = result.replaceAll(form, "[key]");
+    if (result.includes("…")) result = redactBeforeCut(result, form);
+  }
   return result;
+}
+
+/** The ways servers send a value back: as it is, in JSON, in JSON within JSON, in an address. The longest first. */
+function formsOf(secrets: readonly string[]): string[] {
+  const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+  const forms = secrets.flatMap((secret) => [
+    secret,
+    inJson(secret),
+    inJson(inJson(secret)),
+    encodeURIComponent(secret.replace(/\p{Surrogate}/gu, "\ufffd")),
+  ]);
+  return [...new Set(forms)].sort((a, b) => b.length - a.length);
+}
+
+/** A beginning of a secret of fewer characters may be chance, and tells nothing. */
+const tellingCharacters = 4;
+
+/** Replaces the beginning of a secret that stands before a `…`, where the text was cut within it. */
+function redactBeforeCut(text: string, secret: string): string {
+  const pieces = text.split("…");
+  const last = pieces.pop() as string;
+  const clean = pieces.map((piece) => {
+    const kept = piece.trimEnd();
+    for (let length = Math.min(secret.length - 1, kept.length); length >= tellingCharacters; length -= 1)
+      if (kept.endsWith(secret.slice(0, length)))
+        return `${kept.slice(0, kept.length - length)}[key]${piece.slice(kept.length)}`;
+    return piece;
+  });
+  return [...clean, last].join("…");
 }
 
 /** The values of a call that must never appear in a text: its key, and the keys in its headers and its environment. */

@@ -1,6 +1,6 @@
 // Texts of failures: short, one line, no secrets.
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { redactSecrets, secretsOf, shortenBody } from "../src/error-text.js";
 
 test("shortenBody leaves a short text alone, cuts a long one between characters, and names a web page", () => {
@@ -45,4 +45,28 @@ test("secretsOf finds the key and the keys in headers", () => {
     "abcdefgh3",
     "abcdefgh3",
   ]);
+});
+
+describe("redactSecrets: what servers make of a key", () => {
+  const odd = 'SEC"RE\\T/+KEY12345';
+  test.each<[string, string]>([
+    ["as it is", odd],
+    ["in JSON", JSON.stringify(odd).slice(1, -1)],
+    ["in JSON within JSON", JSON.stringify(JSON.stringify({ odd })).slice(9, -4)],
+    ["in an address", encodeURIComponent(odd)],
+  ])("%s", (_, form) => {
+    const text = redactSecrets(`bad ${form}!`, [odd]);
+    expect(text).toContain("[key]");
+    expect(text).not.toContain("KEY12345");
+  });
+
+  test.each([4, 7, 12])("a key that was cut after %i characters", (length) => {
+    const secret = "SECRETKEY12345";
+    const cut = shortenBody(`${"x".repeat(2000 - length)}${secret}${"y".repeat(9000)}`);
+    expect(redactSecrets(cut, [secret])).toBe(`${"x".repeat(2000 - length)}[key] … (${11_014 - length} characters)`);
+  });
+
+  test("a lone surrogate in a key does no harm", () => {
+    expect(redactSecrets("a \ud800keykeykey b", ["\ud800keykeykey"])).toBe("a [key] b");
+  });
 });

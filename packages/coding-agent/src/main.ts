@@ -77,7 +77,11 @@ async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
     return { models: found.models, settings: found.settings, env: found.shellEnvironment() };
   };
   const resumed = store.getEntries().length > 0 ? store.buildSessionContext() : undefined;
-  const choice = await chooseModel(models, modelArguments(args), settings, resumed);
+  const choice = await chooseModel(models, modelArguments(args), settings, resumed).catch((error) => {
+    // What is wrong in a file may be why the model is not there.
+    for (const diagnostic of resources.diagnostics()) io.log(`pi: ${describe(diagnostic)}`);
+    throw error;
+  });
   const apiKey = text(args, "api-key");
   if (apiKey !== undefined) {
     if (!choice.model) throw new Error("--api-key needs a model: choose one with --model");

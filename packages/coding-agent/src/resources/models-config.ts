@@ -1,7 +1,8 @@
 // The user's models.json: its schema, and reading it so that one wrong provider leaves the others alone.
 
+import { apiNames } from "@earendil-works/pi-ai";
 import { type Static, Type } from "typebox";
-import { checkValue } from "../lib/check-value.js";
+import { checkValue, type ValueProblem } from "../lib/check-value.js";
 import type { Diagnostic } from "./diagnostic.js";
 import { faultAt, type JsonFile, readJsonFile } from "./json-file.js";
 
@@ -98,6 +99,29 @@ export function readModelsConfig(path: string): ModelsConfig {
   return config;
 }
 
+/** Addresses that no request could go to. One with a `{NAME}` in it is known only when it is used. */
+function badAddresses(provider: unknown): ValueProblem[] {
+  const { baseUrl, models } = (provider ?? {}) as { baseUrl?: unknown; models?: unknown };
+  const addresses: [ValueProblem["path"], unknown][] = [[["baseUrl"], baseUrl]];
+  if (Array.isArray(models))
+    for (const [index, model] of models.entries()) addresses.push([["models", index, "baseUrl"], model?.baseUrl]);
+  return addresses
+    .filter(([, address]) => typeof address === "string" && address !== "" && !isAddress(address))
+    .map(([path]) => ({ path, expected: "must be an http or https address" }));
+}
+
+function isAddress(text: string): boolean {
+  if (/\{\w+\}/.test(text)) return true;
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+function apisOf({ api, models = [] }: ProviderConfig): { path: (string | number)[]; api: string }[] {
+  const named = models.map((model, index) => ({ path: ["models", index, "api"], api: model.api }));
+  return [{ path: ["api"], api }, ...named].filter((entry): entry is { path: (string | number)[]; api: string } =>
+    Boolean(entry.api),
+  );
+}
+
 function readProviderConfig(
   file: JsonFile,
   id: string,
@@ -107,7 +131,7 @@ function readProviderConfig(
   const wrongModels = new Set<number>();
   const wrongOverrides = new Set<string>();
   let isUsable = true;
-  for (const { path, expected } of checkValue(ProviderConfig, value)) {
+  for (const { path, expected } of [...checkValue(ProviderConfig, value), ...badAddresses(value)]) {
     const [list, member] = path;
     const at = ["providers", id, ...path];
     if (list === "models" && typeof member === "number") wrongModels.add(member);
@@ -116,6 +140,11 @@ function readProviderConfig(
     diagnostics.push(faultAt(file, "models", at, `${expected}; ${isUsable ? "the model" : "the provider"} is ignored`));
   }
   if (!isUsable) return undefined;
+  for (const { path, api } of apisOf(value as ProviderConfig))
+    if (!apiNames().includes(api))
+      diagnostics.push(
+        faultAt(file, "models", ["providers", id, ...path], `names no API of this program: "${api}"`, "warning"),
+      );
   const provider = value as ProviderConfig;
   return {
     ...provider,

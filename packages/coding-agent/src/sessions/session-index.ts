@@ -1,10 +1,11 @@
 // What is known of a directory's sessions, kept in a file beside them, so that a list reads only what changed.
 
-import { readFileSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { type Static, type TSchema, Type } from "typebox";
 import { writeFileAtomic } from "../lib/atomic-write.js";
 import { checkValue } from "../lib/check-value.js";
+import { readRegularFile } from "../lib/read-regular-file.js";
 
 /** What a session file says of itself, as far as a list shows it. */
 export const SessionFacts = Type.Object({
@@ -77,7 +78,7 @@ export class SessionIndex {
 
 function readRows(path: string): Record<string, unknown> {
   try {
-    const index: unknown = JSON.parse(readFileSync(path, "utf8"));
+    const index: unknown = JSON.parse(readRegularFile(path).toString("utf8"));
     return hasShape<Static<typeof IndexFile>>(IndexFile, index) ? index.files : {};
   } catch {
     return {};

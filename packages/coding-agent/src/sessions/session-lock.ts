@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { hostname } from "node:os";
+import { readRegularFile } from "../lib/read-regular-file.js";
 import type { LockOwner } from "./session-error.js";
 
 /** A lock of another host counts as left behind when it was not touched for this long. */
@@ -142,7 +143,7 @@ function look(path: string): FoundLock | undefined {
 
 function readOwner(path: string): LockOwner | undefined {
   try {
-    const owner = JSON.parse(readFileSync(path, "utf8")) as Partial<LockOwner> | null;
+    const owner = JSON.parse(readRegularFile(path).toString("utf8")) as Partial<LockOwner> | null;
     const isOwner = typeof owner?.host === "string" && typeof owner.pid === "number" && typeof owner.token === "string";
     return isOwner ? (owner as LockOwner) : undefined;
   } catch {

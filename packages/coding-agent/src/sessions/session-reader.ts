@@ -3,6 +3,7 @@
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { currentSessionVersion, type SessionEntry, type SessionHeader } from "./entries.js";
 import { EntryBodies } from "./entry-bodies.js";
+import { mendEntry } from "./mend-entry.js";
 import { type Migration, migrationFrom, type RawEntry } from "./migrate.js";
 import { type Line, readLines } from "./read-lines.js";
 import { SessionFileError } from "./session-error.js";
@@ -181,10 +182,13 @@ export class SessionReader {
       return raw !== undefined;
     }
     const entry = this.#migration ? this.#migration.migrate(raw) : raw;
-    if (this.#migration) this.#lines.push(entry);
+    if (this.#migration) this.#lines.push(structuredClone(entry));
+    const wrong = mendEntry(entry);
+    if (wrong) this.#report("bad_line", wrong);
     if (isEntry(entry)) {
       entries.push(entry);
-      if (!this.#migration && terminated) this.bodies.locate(entry, offset, bytes.length);
+      // What was mended stays in memory: the file has it as it was.
+      if (!this.#migration && terminated && !wrong) this.bodies.locate(entry, offset, bytes.length);
     } else this.#report("bad_line", "is no entry: it has no type, or an id or parent that is no string");
     return true;
   }

@@ -165,6 +165,33 @@ describe("broken files", () => {
   });
 });
 
+describe("a models.json that is the reason a model is missing", () => {
+  test.each<[string, object, RegExp]>([
+    ["a number for an address", { baseUrl: 5 }, /models\.json:\d+:\d+: .*baseUrl/],
+    ["no web address", { baseUrl: "file:///x" }, /models\.json:\d+:\d+: .*http or https address/],
+  ])("%s is told before the start fails", async (_, provider, told) => {
+    const models = {
+      providers: { loc: { api: "openai-completions", apiKey: "k", models: [{ id: "m" }], ...provider } },
+    };
+    const place = workspace({ "agent/models.json": models });
+    const { code, stderr } = await runText(place, ["-p", "--model", "loc/m", "hi"]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(told);
+    expect(stderr).toMatch(/No model matches "loc\/m"\n$/);
+  });
+
+  test("an API nobody knows is told of", async () => {
+    const provider = { api: "zzz", baseUrl: "http://127.0.0.1:1/{X}", apiKey: "k", models: [{ id: "m" }] };
+    const place = workspace({ "agent/models.json": { providers: { loc: provider } } });
+    const cli = startCli({ place, args: rpc });
+    expect(await cli.ask({ type: "get_diagnostics" })).toMatchObject({
+      data: {
+        diagnostics: [{ severity: "warning", message: expect.stringContaining('no API of this program: "zzz"') }],
+      },
+    });
+  });
+});
+
 describe("the examples of the documents", () => {
   test("docs/models.md: the files are read without a complaint, and do what they say", async () => {
     const document = readFileSync(new URL("../../docs/models.md", import.meta.url), "utf8");

@@ -106,13 +106,13 @@ describe("models", () => {
   "providers": {
     "local": ${JSON.stringify(local)},
     "bad": { "baseUrl": 5, "models": [] },
-    "part": { "baseUrl": "http://x", "api": "a", "apiKey": "k", "models": [
+    "part": { "baseUrl": "http://x", "api": "openai-completions", "apiKey": "k", "models": [
       { "name": "no id" },
       { "id": "good" },
       { "id": "odd", "cost": { "input": "free" } }
     ] },
     "noapi": { "baseUrl": "http://x", "models": [{ "id": "m" }] },
-    "nourl": { "api": "a", "models": [{ "id": "m" }, { "id": "n", "baseUrl": "http://n" }] }
+    "nourl": { "api": "openai-completions", "models": [{ "id": "m" }, { "id": "n", "baseUrl": "http://n" }] }
   }
 }`,
     });

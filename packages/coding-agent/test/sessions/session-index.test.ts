@@ -1,5 +1,6 @@
 // The index beside the sessions: what did not change is not read again, and nothing in it is believed blindly.
 
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
@@ -98,6 +99,12 @@ describe("the index of a directory", () => {
     session("a.jsonl", "one");
     mkdirSync(indexPath());
     expect(await texts()).toEqual(["one"]);
+    expect(await texts()).toEqual(["one"]);
+  });
+
+  test("a pipe in its place is not waited for", async () => {
+    session("a.jsonl", "one");
+    execFileSync("mkfifo", [indexPath()]);
     expect(await texts()).toEqual(["one"]);
   });
 
