@@ -44,9 +44,9 @@ class PiClient:
 
 
 def main(arguments):
-    message, separator, *command = arguments
-    if separator != "--":
+    if len(arguments) < 3 or arguments[1] != "--":
         raise SystemExit(__doc__)
+    message, _, *command = arguments
     client = PiClient(command)
     failure = None
     for record in client.prompt(message):
