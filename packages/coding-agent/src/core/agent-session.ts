@@ -8,7 +8,7 @@ import type { SessionManager } from "../sessions/session-manager.js";
 import { type BashRequest, UserShell } from "./bash.js";
 import { Branches, type Navigation } from "./branch.js";
 import { Conversation } from "./conversation.js";
-import { CommandError } from "./errors.js";
+import { CommandError, mustBeWritten } from "./errors.js";
 import { EventLine, type EventListener } from "./event-line.js";
 import type { AgentSessionEvent, CompactionResult } from "./events.js";
 import { InputStage, type InputStageOptions, type TypedInput } from "./input.js";
@@ -320,13 +320,14 @@ export class AgentSession {
     return this.#shell.abort();
   }
 
-  /** Throws CommandError `invalid_params` for an empty name and `session_locked`. */
+  /** Throws CommandError `invalid_params` for an empty name, `session_locked`, and `io_error` when it is in memory only. */
   async setName(name: string): Promise<void> {
     const trimmed = name.trim();
     if (!trimmed) throw new CommandError("invalid_params", "Session name cannot be empty", "name");
     await this.#acquire();
     this.store.appendSessionInfo(trimmed, { flush: true });
     await this.#line.emit({ type: "session_info_changed", name: trimmed });
+    mustBeWritten(this.store);
   }
 
   /** Takes the session file for writing before a change to it. Throws CommandError `session_locked`. */
@@ -351,6 +352,7 @@ export class AgentSession {
     if (!this.store.getEntry(entryId)) throw new CommandError("not_found", `Entry not found: ${entryId}`, "entryId");
     await this.acquireForChange();
     this.store.appendLabelChange(entryId, label);
+    mustBeWritten(this.store);
   }
 
   lastAssistantText(): string | null {

@@ -14,3 +14,9 @@ export class CommandError extends Error {
     this.field = field;
   }
 }
+
+/** Throws CommandError `io_error` when a session has entries that are not in its file. They are written with the next one. */
+export function mustBeWritten(store: { readonly writeFailure: Error | undefined }): void {
+  if (!store.writeFailure) return;
+  throw new CommandError("io_error", `The session cannot be written: ${store.writeFailure.message}`);
+}

@@ -7,7 +7,7 @@ import type { QueuedTexts } from "../modes/rpc/rpc-types.js";
 import type { SessionEntry } from "../sessions/entries.js";
 import { SessionManager } from "../sessions/session-manager.js";
 import type { AgentSession } from "./agent-session.js";
-import { CommandError } from "./errors.js";
+import { CommandError, mustBeWritten } from "./errors.js";
 import { announceTo, type EventListener } from "./event-line.js";
 import { openStore } from "./stored-sessions.js";
 import { userText } from "./user-text.js";
@@ -126,6 +126,7 @@ export class SessionRuntime {
   #copy(leafId: string | null): SessionManager {
     const copy = SessionManager.forkFrom(this.#session.store, leafId);
     if (copy.getEntries().some(({ type }) => type === "message")) copy.flush();
+    mustBeWritten(copy);
     return copy;
   }
 
@@ -143,7 +144,8 @@ export class SessionRuntime {
     // The session's own file, which the abort has written to since it was read.
     const file = old.store.getSessionFile();
     if (file && early?.getSessionFile() === file) made = await this.#options.create(makeStore(), old);
-    const { session, warnings } = made;
+    const { session } = made;
+    const warnings = [...made.warnings, ...unwrittenIn(old.store)];
     this.#unsubscribe();
     this.#session = session;
     this.#unsubscribe = this.#listen(session);
@@ -166,6 +168,12 @@ export class SessionRuntime {
   #listen(session: AgentSession): () => void {
     return session.subscribe((event) => announceTo(this.#listeners, event, this.#options.fault));
   }
+}
+
+/** A session that is left is not tried again: what is missing in its file is told of. */
+function unwrittenIn(store: SessionManager): string[] {
+  const { writeFailure } = store;
+  return writeFailure ? [`Entries are missing in "${store.getSessionFile()}": ${writeFailure.message}`] : [];
 }
 
 function userMessageOf(entry: SessionEntry): UserMessage | undefined {

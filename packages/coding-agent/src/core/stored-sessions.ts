@@ -51,10 +51,6 @@ export class StoredSessions {
   /** Throws CommandError as `openStore` does, `session_locked`, and `io_error` when the name could not be written. */
   async rename(path: string, name: string): Promise<void> {
     const store = openStore(path);
-    let failure: Error | undefined;
-    store.onWriteError = (error) => {
-      failure = error;
-    };
     try {
       await store.acquire();
       store.appendSessionInfo(name, { flush: true });
@@ -63,7 +59,7 @@ export class StoredSessions {
     } finally {
       store.release();
     }
-    if (failure) throw refusalOf(failure);
+    if (store.writeFailure) throw refusalOf(store.writeFailure);
   }
 
   /** Returns where the file is now. Throws CommandError `busy` for the open session, `not_found`, `io_error`. */

@@ -40,6 +40,7 @@ export interface ForkOptions {
 export class SessionManager {
   /** Called when an entry could not be written. It stays in memory, and the next append writes it first. */
   onWriteError: ((error: Error) => void) | undefined;
+  #writeFailure: Error | undefined;
 
   readonly #header: SessionHeader;
   readonly #directory: string;
@@ -234,12 +235,17 @@ export class SessionManager {
     file?.release();
   }
 
+  /** Why entries are in memory only; undefined when everything that has to be in the file is there. */
+  get writeFailure(): Error | undefined {
+    return this.#writeFailure;
+  }
+
   /** Writes what waits in memory, creating the file if need be. Failures go to `onWriteError`. */
   flush(): void {
     const file = this.#file;
     if (!file) return;
     const failure = this.#readOn();
-    if (failure) this.onWriteError?.(failure);
+    if (failure) this.#fail(failure);
     else this.#attempt(() => (file.exists ? file.write() : file.create()));
   }
 
@@ -340,7 +346,7 @@ export class SessionManager {
     const file = this.#file;
     if (file?.exists) {
       file.queue(entry, line);
-      if (failure) this.onWriteError?.(failure);
+      if (failure) this.#fail(failure);
       else this.#attempt(() => file.write());
     } else if (file && options.flush) this.#attempt(() => file.create());
     return entry.id;
@@ -363,10 +369,16 @@ export class SessionManager {
   #attempt(write: () => void): void {
     try {
       write();
+      this.#writeFailure = undefined;
     } catch (error) {
       if (error instanceof SessionLockedError || !(error instanceof Error)) throw error;
-      this.onWriteError?.(error);
+      this.#fail(error);
     }
+  }
+
+  #fail(error: Error): void {
+    this.#writeFailure = error;
+    this.onWriteError?.(error);
   }
 
   #load(entries: SessionEntry[]): void {
