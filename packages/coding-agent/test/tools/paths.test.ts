@@ -9,11 +9,11 @@ const folder = temporaryFolder();
 
 describe("resolvePath", () => {
   test("takes relative, absolute and home paths", () => {
-    expect(resolvePath("a/../b", "/work")).toBe("/work/b");
-    expect(resolvePath("/x", "/work")).toBe("/x");
-    expect(resolvePath("~", "/work")).toBe(homedir());
-    expect(resolvePath("~/x", "/work")).toBe(join(homedir(), "x"));
-    expect(resolvePath("~x", "/work")).toBe("/work/~x");
+    expect(resolvePath("a/../b", "/place")).toBe("/place/b");
+    expect(resolvePath("/x", "/place")).toBe("/x");
+    expect(resolvePath("~", "/place")).toBe(homedir());
+    expect(resolvePath("~/x", "/place")).toBe(join(homedir(), "x"));
+    expect(resolvePath("~x", "/place")).toBe("/place/~x");
   });
 
   test("drops an @ in front unless it is part of a name that is there", () => {
