@@ -1,16 +1,16 @@
 // What every wire API has to do, walked over the registry: an API with recorded streams is tested by all of it.
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type AssistantMessage, complete, stream } from "../src/index.js";
 import { hold, type ReplayServer, startReplayServer } from "../src/testing/index.js";
 import { cases, differences, overflowBody, traitsOf, wireApis } from "./api-traits.js";
 import { eventsOf, fixture, lineOf, question, testModel, wireBytes } from "./fixtures.js";
 
 let server: ReplayServer;
-beforeAll(async () => {
+beforeEach(async () => {
   server = await startReplayServer();
 });
-afterAll(() => server.close());
+afterEach(() => server.close());
 
 test("every API over the wire has recorded streams", () => {
   expect(wireApis.sort()).toEqual(Object.keys(differences).sort());
@@ -344,14 +344,14 @@ describe.each(cases)("$api over $transport", ({ api, send }) => {
   test("silence after the headers, pings and comments: a timeout, and the connection is closed", async () => {
     const silence = hold();
     server.reply({ body: [traits.noise, silence] });
-    const { message } = await eventsOf(model(), question, { ...options, idleTimeoutMs: 20 });
+    const { message } = await eventsOf(model(), question, { ...options, idleTimeoutMs: 250 });
     expect(message).toMatchObject({ stopReason: "error", error: { kind: "timeout" } });
     expect(await server.requests.at(-1)?.closed).toBe(true);
   });
 
   test("silence before the headers is a timeout", async () => {
     server.reply({ beforeHeaders: hold() });
-    const { message } = await eventsOf(model(), question, { ...options, idleTimeoutMs: 20 });
+    const { message } = await eventsOf(model(), question, { ...options, idleTimeoutMs: 250 });
     expect(message.error?.kind).toBe("timeout");
   });
 
