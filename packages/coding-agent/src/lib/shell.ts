@@ -1,8 +1,9 @@
 // Finds the shell, starts it as a process group of its own, and keeps account of the groups that are ours to end.
 
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import { processStatus } from "./process-status.js";
 
 /** Where a lingering group (its shell ended, a background child did not) is looked at, in milliseconds. */
 const lingerCheckMs = 2000;
@@ -61,13 +62,7 @@ export function killGroup(pid: number, signal: NodeJS.Signals | 0 = "SIGKILL"): 
 
 /** When a process was started, in clock ticks since boot; undefined when it is gone or the system does not tell (no /proc). */
 export function processStartTime(pid: number): string | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name in parentheses may hold anything; field 22 is the twentieth after it (proc(5)).
-    return text.slice(text.lastIndexOf(")") + 2).split(" ")[19];
-  } catch {
-    return undefined;
-  }
+  return processStatus(pid)?.startTime;
 }
 
 /**

@@ -1,6 +1,6 @@
 // What one entry shows the model: its message in the current form, or nothing.
 
-import type { ImageContent, TextContent, Usage } from "@earendil-works/pi-ai";
+import { emptyUsage, type ImageContent, type TextContent } from "@earendil-works/pi-ai";
 import type { AgentMessage } from "../core/messages.js";
 import type { ContextEditEntry, SessionEntry } from "./entries.js";
 
@@ -69,7 +69,7 @@ function storedMessage(message: AgentMessage | undefined): AgentMessage | undefi
       if (!Array.isArray(message.content)) return undefined;
       return message.usage?.cost
         ? message
-        : { ...message, usage: { ...noUsage, ...message.usage, cost: noUsage.cost } };
+        : { ...message, usage: { ...emptyUsage(), ...message.usage, cost: emptyUsage().cost } };
     case "toolResult":
       return Array.isArray(message.content) ? message : undefined;
     case "custom":
@@ -83,15 +83,6 @@ function storedMessage(message: AgentMessage | undefined): AgentMessage | undefi
       return undefined;
   }
 }
-
-const noUsage: Usage = {
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 0,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-};
 
 function text(content: string): TextContent[] {
   return [{ type: "text", text: content }];

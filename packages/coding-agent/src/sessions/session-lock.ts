@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { hostname } from "node:os";
+import { processStatus } from "../lib/process-status.js";
 import { readRegularFile } from "../lib/read-regular-file.js";
 import type { LockOwner } from "./session-error.js";
 
@@ -201,7 +202,7 @@ function isAlive(pid: number): boolean {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
   // A process that ended but was not waited for still has its pid.
-  return !/^[ZX]/.test(statusOf(pid)?.[0] ?? "");
+  return !/^[ZX]/.test(processStatus(pid)?.state ?? "");
 }
 
 let known: Omit<LockOwner, "token"> | undefined;
@@ -219,13 +220,7 @@ function thisProcess(): Omit<LockOwner, "token"> {
 
 /** In clock ticks since boot; undefined where there is no /proc. */
 function startTimeOf(pid: number): string | undefined {
-  return statusOf(pid)?.[19];
-}
-
-/** The fields of /proc/<pid>/stat from the third (state) on; the second may hold spaces and is skipped. */
-function statusOf(pid: number): string[] | undefined {
-  const text = attempt(() => readFileSync(`/proc/${pid}/stat`, "latin1"));
-  return text?.slice(text.lastIndexOf(")") + 2).split(" ");
+  return processStatus(pid)?.startTime;
 }
 
 function attempt<T>(read: () => T): T | undefined {
