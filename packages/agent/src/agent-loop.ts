@@ -1,6 +1,13 @@
 // The loop: turns until no tool call and no queued message is left.
 
-import { type AssistantMessage, type ErrorInfo, emptyUsage, ProviderError, type ToolCall } from "@earendil-works/pi-ai";
+import {
+  type AssistantMessage,
+  type ErrorInfo,
+  emptyUsage,
+  ProviderError,
+  type ToolCall,
+  type ToolResultMessage,
+} from "@earendil-works/pi-ai";
 import { failToolCalls, runTools } from "./run-tools.js";
 import type { AgentEvent, AgentLoopOptions, AgentMessage, MessageQueue } from "./types.js";
 import { untilAborted } from "./until-aborted.js";
@@ -19,9 +26,11 @@ export async function runAgentLoop(
   const { emit, signal } = options;
   const made: AgentMessage[] = [];
   const announce = async (message: AgentMessage) => {
-    made.push(message);
     await emit({ type: "message_start", message });
-    await emit({ type: "message_end", message });
+    const end = { type: "message_end" as const, message };
+    await emit(end);
+    made.push(end.message);
+    return end.message;
   };
   /** Begins a turn for what waits in a queue, found not empty: taken before anything is awaited that could empty it. */
   const deliver = async (queue: MessageQueue, ...before: AgentEvent[]) => {
@@ -46,26 +55,27 @@ export async function runAgentLoop(
     const calls = message.content.filter((block) => block.type === "toolCall");
     const failed = message.stopReason === "error" || message.stopReason === "aborted";
     const batch = failed ? undefined : await answerCalls(message, calls, tools, options);
-    for (const result of batch?.results ?? []) await announce(result);
-    await emit({ type: "turn_end", message, toolResults: batch?.results ?? [] });
+    const toolResults: ToolResultMessage[] = [];
+    for (const result of batch?.results ?? []) toolResults.push((await announce(result)) as ToolResultMessage);
+    await emit({ type: "turn_end", message, toolResults });
     if (failed || signal.aborted) break;
 
-    const hasToolResults = calls.length > 0 && !batch?.terminate;
-    if (nextQueue(options, hasToolResults) === undefined) break;
+    const goesOn = options.wantsTurn?.() === true || (calls.length > 0 && !batch?.terminate);
+    if (nextQueue(options, goesOn) === undefined) break;
     if (options.beforeNextTurn && !(await options.beforeNextTurn())) break;
-    const next = nextQueue(options, hasToolResults); // a queue may have been cleared meanwhile
+    const next = nextQueue(options, goesOn); // a queue may have been cleared meanwhile
     if (signal.aborted || next === undefined) break;
-    if (next === "tools") await emit({ type: "turn_start" });
+    if (next === "context") await emit({ type: "turn_start" });
     else await deliver(next, { type: "turn_start" });
   }
   await emit({ type: "agent_end", messages: made });
   return made;
 }
 
-/** What the next turn is for: tool results to show, a queue to deliver, or nothing. Steering goes before follow-ups. */
-function nextQueue(options: AgentLoopOptions, hasToolResults: boolean): MessageQueue | "tools" | undefined {
+/** What the next turn is for: the context as it is, a queue to deliver, or nothing. Steering goes before follow-ups. */
+function nextQueue(options: AgentLoopOptions, goesOn: boolean): MessageQueue | "context" | undefined {
   if (!options.steering.isEmpty()) return options.steering;
-  if (hasToolResults) return "tools";
+  if (goesOn) return "context";
   return options.followUps.isEmpty() ? undefined : options.followUps;
 }
 
@@ -105,7 +115,8 @@ async function runTurn(options: AgentLoopOptions) {
     setup = await unlessAborted(options.setup());
     const { model, systemPrompt, tools } = setup;
     const messages = await unlessAborted(options.modelMessages());
-    const context = { systemPrompt, messages, tools: tools.map(declaration) };
+    const plain = { systemPrompt, messages, tools: tools.map(declaration) };
+    const context = options.transformContext ? await unlessAborted(options.transformContext(plain)) : plain;
     for await (const event of options.stream(model, context, { ...setup.options, signal })) {
       if ("partial" in event) soFar = event.partial;
       if (event.type === "done") last = event.message;
@@ -124,8 +135,9 @@ async function runTurn(options: AgentLoopOptions) {
     last = failedMessage(soFar, setup?.model, text, signal, error instanceof ProviderError ? error.info : undefined);
   }
   await start(last);
-  await emit({ type: "message_end", message: last });
-  return { message: last, tools: setup?.tools ?? [] };
+  const end: { type: "message_end"; message: AgentMessage } = { type: "message_end", message: last };
+  await emit(end);
+  return { message: end.message as AssistantMessage, tools: setup?.tools ?? [] };
 }
 
 function declaration({ name, description, parameters }: { name: string; description: string; parameters: object }) {

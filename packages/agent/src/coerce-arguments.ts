@@ -28,7 +28,7 @@ export async function coerceArguments(
   if (validator.Check(args)) return args;
   const converted = Convert(schema, withoutNulls(structuredClone(args), schema));
   if (validator.Check(converted)) return converted;
-  throw new Error(describe(tool.name, validator.Errors(converted)));
+  throw new Error(describe(tool.name, validator.Errors(converted), args));
 }
 
 /** Models send `null` for parameters they mean to leave out. */
@@ -38,12 +38,17 @@ function withoutNulls(args: unknown, schema: { required?: unknown }): unknown {
   return Object.fromEntries(Object.entries(args).filter(([name, value]) => value !== null || required.includes(name)));
 }
 
-function describe(name: string, errors: Iterable<{ instancePath: string; message: string }>): string {
+/** Characters of the arguments that an error repeats: enough to see what was wrong, too few to fill a context. */
+const echoLimit = 2000;
+
+function describe(name: string, errors: Iterable<{ instancePath: string; message: string }>, args: unknown): string {
   const lines: string[] = [];
   for (const { instancePath, message } of errors) {
     const place = instancePath.replace(/^\//, "").replaceAll("/", ".") || "arguments";
     const line = `- ${place}: ${message}`;
     if (!lines.includes(line)) lines.push(line);
   }
-  return `Invalid arguments for tool "${name}":\n${lines.join("\n")}`;
+  const received = JSON.stringify(args, null, 2) ?? String(args);
+  const echo = received.length > echoLimit ? `${received.slice(0, echoLimit)}…` : received;
+  return `Invalid arguments for tool "${name}":\n${lines.join("\n")}\n\nReceived:\n${echo}`;
 }

@@ -3,5 +3,6 @@
 export { Agent, type AgentOptions } from "./agent.js";
 export { runAgentLoop } from "./agent-loop.js";
 export { coerceArguments } from "./coerce-arguments.js";
+export { type RunToolsOptions, runTools, type ToolBatch } from "./run-tools.js";
 export * from "./types.js";
 export { untilAborted } from "./until-aborted.js";

@@ -14,13 +14,21 @@ interface Prepared {
   plan: { tool: AnyAgentTool; args: unknown } | { refusal: string; terminate?: boolean };
 }
 
-type RunToolsOptions = Pick<AgentLoopOptions, "emit" | "signal" | "beforeToolCall" | "afterToolCall" | "abortGraceMs">;
+export type RunToolsOptions = Pick<
+  AgentLoopOptions,
+  "emit" | "signal" | "beforeToolCall" | "afterToolCall" | "abortGraceMs"
+> & {
+  /** The call that makes these. */
+  parentToolCallId?: string;
+};
 
 export interface ToolBatch {
   /** One a call, in the order of the calls. */
   results: ToolResultMessage[];
-  /** A tool asked to end the run instead of asking the model again. */
+  /** Every tool asked to end the run instead of asking the model again. */
   terminate: boolean;
+  /** What the calls gave, in their order. */
+  finished: readonly FinishedToolCall[];
 }
 
 /**
@@ -39,6 +47,7 @@ export async function runTools(
       toolCallId: toolCall.id,
       toolName: toolCall.name,
       args: toolCall.arguments,
+      ...parentOf(options),
     });
     prepared.push({ toolCall, plan: await prepare(toolCall, tools, options) });
   }
@@ -56,7 +65,7 @@ export async function failToolCalls(
   options: RunToolsOptions,
 ): Promise<ToolBatch> {
   for (const { id, name, arguments: args } of calls)
-    await options.emit({ type: "tool_execution_start", toolCallId: id, toolName: name, args });
+    await options.emit({ type: "tool_execution_start", toolCallId: id, toolName: name, args, ...parentOf(options) });
   const finished: FinishedToolCall[] = [];
   for (const toolCall of calls) finished.push(await execute({ toolCall, plan: { refusal: reason } }, options));
   return toBatch(finished);
@@ -64,19 +73,20 @@ export async function failToolCalls(
 
 function toBatch(finished: readonly FinishedToolCall[]): ToolBatch {
   const results = finished.map(({ toolCall, result, isError }): ToolResultMessage => {
-    const { content, details, usage } = result;
+    const { content, details, usage, structuredContent } = result;
     return {
       role: "toolResult",
       toolCallId: toolCall.id,
       toolName: toolCall.name,
       content,
       ...(details !== undefined && { details }),
+      ...(structuredContent !== undefined && { structuredContent }),
       ...(usage && { usage }),
       isError,
       timestamp: Date.now(),
     };
   });
-  return { results, terminate: finished.some(({ result }) => result.terminate === true) };
+  return { results, finished, terminate: finished.every(({ result }) => result.terminate === true) };
 }
 
 async function prepare(
@@ -86,7 +96,7 @@ async function prepare(
 ): Promise<Prepared["plan"]> {
   if (signal.aborted) return { refusal: "Aborted before it ran" };
   const tool = tools.find(({ name }) => name === toolCall.name);
-  if (!tool) return { refusal: `Tool "${toolCall.name}" is not available` };
+  if (!tool) return { refusal: `Tool ${toolCall.name} not found` };
   if (toolCall.incompleteArguments !== undefined)
     return {
       refusal: `The arguments of "${toolCall.name}" are not complete JSON, so it was not run: ${excerpt(toolCall.incompleteArguments)}`,
@@ -109,12 +119,12 @@ async function execute(item: Prepared, options: RunToolsOptions): Promise<Finish
   let durationMs: number | undefined;
   if ("refusal" in plan) {
     const result = { ...errorResult(plan.refusal), ...(plan.terminate && { terminate: true }) };
-    finished = { toolCall, result, isError: true };
+    finished = { toolCall, args: toolCall.arguments, result, isError: true };
   } else if (options.signal.aborted) {
-    finished = { toolCall, result: errorResult("Aborted before it ran"), isError: true };
+    finished = { toolCall, args: plan.args, result: errorResult("Aborted before it ran"), isError: true };
   } else {
     const startedAt = performance.now();
-    finished = { toolCall, ...(await runOne(toolCall, plan.tool, plan.args, options)) };
+    finished = { toolCall, args: plan.args, ...(await runOne(toolCall, plan.tool, plan.args, options)) };
     durationMs = Math.round(performance.now() - startedAt);
     finished = await patched(finished, options);
   }
@@ -125,6 +135,7 @@ async function execute(item: Prepared, options: RunToolsOptions): Promise<Finish
     result: finished.result,
     isError: finished.isError,
     ...(durationMs !== undefined && { durationMs }),
+    ...parentOf(options),
   });
   return finished;
 }
@@ -164,12 +175,13 @@ async function runOne(
       tool.execute(toolCall.id, args, signal, (partialResult) => {
         if (over) return undefined;
         const { id, name, arguments: callArguments } = toolCall;
-        const event = { toolCallId: id, toolName: name, args: callArguments, partialResult };
+        const event = { toolCallId: id, toolName: name, args: callArguments, partialResult, ...parentOf(options) };
         return emit({ type: "tool_execution_update", ...event });
       }))();
     running.catch(() => {}); // its failure after it was given up is nobody's
     const result = await Promise.race([running, abandoned]);
-    return { result: checkedResult(result, toolCall.name), isError: false };
+    const { isError = false, ...checked } = checkedResult(result, toolCall.name);
+    return { result: checked, isError };
   } catch (error) {
     return { result: errorResult(textOf(error), (error as { details?: unknown } | null)?.details), isError: true };
   } finally {
@@ -188,6 +200,10 @@ function checkedResult(result: AgentToolResult, name: string): AgentToolResult {
 /** Tools attach what they know to an error as `details`, so that a failed command still names its log. */
 function errorResult(text: string, details?: unknown): AgentToolResult {
   return { content: [{ type: "text", text }], ...(details !== undefined && { details }) };
+}
+
+function parentOf({ parentToolCallId }: RunToolsOptions): { parentToolCallId?: string } {
+  return parentToolCallId === undefined ? {} : { parentToolCallId };
 }
 
 function textOf(error: unknown): string {

@@ -31,7 +31,11 @@ export interface AgentToolResult<TDetails = unknown> {
   content: (TextContent | ImageContent)[];
   details?: TDetails;
   usage?: Usage;
-  /** Ends the run after this batch instead of asking the model again. */
+  /** Data for programs that call the tool; never sent to the model. */
+  structuredContent?: unknown;
+  /** A failure that still has details; the model sees an error. */
+  isError?: boolean;
+  /** Ends the run after this batch instead of asking the model again, when every result of the batch says so. */
   terminate?: boolean;
 }
 
@@ -66,11 +70,16 @@ export type AnyAgentTool = AgentTool<any, any>;
 /** A tool result that a run is about to record; hooks may patch it. */
 export interface FinishedToolCall {
   toolCall: ToolCall;
+  /** The parameters it ran with. */
+  args: unknown;
   result: AgentToolResult;
   isError: boolean;
 }
 
-/** What happens during a run, in order. `message_update` carries the live message so far. */
+/**
+ * What happens during a run, in order. `message_update` carries the live message so far; `parentToolCallId` names the
+ * call that a nested one was made by.
+ */
 export type AgentEvent =
   | { type: "agent_start" }
   | { type: "agent_end"; messages: AgentMessage[] }
@@ -79,13 +88,14 @@ export type AgentEvent =
   | { type: "message_start"; message: AgentMessage }
   | { type: "message_update"; message: AgentMessage; assistantMessageEvent: AssistantMessageEvent }
   | { type: "message_end"; message: AgentMessage }
-  | { type: "tool_execution_start"; toolCallId: string; toolName: string; args: unknown }
+  | { type: "tool_execution_start"; toolCallId: string; toolName: string; args: unknown; parentToolCallId?: string }
   | {
       type: "tool_execution_update";
       toolCallId: string;
       toolName: string;
       args: unknown;
       partialResult: AgentToolResult;
+      parentToolCallId?: string;
     }
   | {
       type: "tool_execution_end";
@@ -95,9 +105,13 @@ export type AgentEvent =
       isError: boolean;
       /** Milliseconds the tool ran; absent when it did not run. */
       durationMs?: number;
+      parentToolCallId?: string;
     };
 
-/** Takes an event. A returned promise holds the loop until the reader has caught up. */
+/**
+ * Takes an event. A returned promise holds the loop until the reader has caught up. The `message` of a `message_end` may be
+ * replaced by another of its role: the run goes on with that one.
+ */
 export type EmitAgentEvent = (event: AgentEvent) => undefined | Promise<void>;
 
 /** How one model call is made; read anew at the start of every turn, so a change takes effect with the next request. */
@@ -126,6 +140,8 @@ export interface AgentLoopOptions {
   setup(): TurnSetup | Promise<TurnSetup>;
   /** The conversation so far as the model sees it, without anything it must not see. */
   modelMessages(): readonly Message[] | Promise<readonly Message[]>;
+  /** Sees, and may replace, what one request is made of. */
+  transformContext?(context: Context): Context | Promise<Context>;
   stream: StreamFn;
   emit: EmitAgentEvent;
   signal: AbortSignal;
@@ -133,6 +149,8 @@ export interface AgentLoopOptions {
   followUps: MessageQueue;
   beforeToolCall?(call: ToolCall, args: unknown, tool: AnyAgentTool): Promise<BeforeToolCallResult | undefined>;
   afterToolCall?(finished: FinishedToolCall): Promise<FinishedToolCall | undefined>;
+  /** Asked after a turn that went well: `true` makes another request even when nothing else asks for one. */
+  wantsTurn?(): boolean;
   /** Runs between a turn and the next request; `false` ends the run. */
   beforeNextTurn?(): Promise<boolean>;
   /** Milliseconds a tool may ignore its abort before it is given up. Default 5000. */

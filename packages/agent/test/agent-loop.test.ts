@@ -223,17 +223,42 @@ describe("runAgentLoop", () => {
     expect(made.map(textOf).at(-1)).toBe("Shorter");
   });
 
-  test("ends the run when a tool asks for it, without asking the model again", async () => {
-    const scripted = model().reply(toolCall("finish", {}), toolCall("other", {}));
-    const loop = new RecordedLoop(scripted, [
-      tool("finish", () => "", {
-        execute: async () => ({ content: [textBlock("bye")], terminate: true }),
-      }),
-      tool("other", () => "still run"),
-    ]);
-    const made = await loop.run();
-    expect(made.map(textOf)).toEqual(["hi", "finish()other()", "bye", "still run"]);
+  test("ends the run when every tool of the batch asks for it, without asking the model again", async () => {
+    const ending = { execute: async () => ({ content: [textBlock("bye")], terminate: true }) };
+    const tools = [tool("finish", () => "", ending), tool("other", () => "still run")];
+    const scripted = model().reply(toolCall("finish", {}), toolCall("finish", {}));
+    const made = await new RecordedLoop(scripted, tools).run();
+    expect(made.map(textOf)).toEqual(["hi", "finish()finish()", "bye", "bye"]);
     expect(scripted.requests).toHaveLength(1);
+
+    const mixed = model().reply(toolCall("finish", {}), toolCall("other", {})).reply("On");
+    await new RecordedLoop(mixed, tools).run();
+    expect(mixed.requests).toHaveLength(2);
+  });
+
+  test("a turn that is wanted is made once more with the context as it is", async () => {
+    let wanted = 1;
+    const scripted = model().reply("One").reply("Two");
+    const loop = new RecordedLoop(scripted, [], { wantsTurn: () => wanted-- > 0 });
+    expect((await loop.run()).map(textOf)).toEqual(["hi", "One", "Two"]);
+  });
+
+  test("the run goes on with the message that took another's place at its end", async () => {
+    const scripted = model().reply(toolCall("act", {})).reply("unused");
+    const loop = new RecordedLoop(scripted, [tool("act", () => "acted")]);
+    loop.replace = (message) => (message.role === "assistant" ? { ...message, content: [textBlock("No")] } : message);
+    const made = await loop.run();
+    expect(made.map(textOf)).toEqual(["hi", "No"]);
+    expect(scripted.requests).toHaveLength(1);
+  });
+
+  test("a request is made of what the transformation gives", async () => {
+    const scripted = model().reply("One");
+    const loop = new RecordedLoop(scripted, [], {
+      transformContext: (context) => ({ ...context, systemPrompt: "Changed", messages: [] }),
+    });
+    await loop.run();
+    expect(scripted.requests[0]?.context).toMatchObject({ systemPrompt: "Changed", messages: [] });
   });
 
   test("stops between turns when it is told to", async () => {

@@ -36,7 +36,8 @@ describe("coerceArguments", () => {
     ["no object", [], 'Invalid arguments for tool "edit":\n- arguments: must be object'],
     ["null", null, 'Invalid arguments for tool "edit":\n- arguments: must be object'],
   ])("%s is refused by name", async (_, given, message) => {
-    await expect(coerceArguments(tool, given)).rejects.toThrow(new Error(message));
+    const echo = `\n\nReceived:\n${JSON.stringify(given, null, 2)}`;
+    await expect(coerceArguments(tool, given)).rejects.toThrow(new Error(message + echo));
   });
 
   test("null in a required field is no way to leave it out", async () => {
@@ -47,7 +48,13 @@ describe("coerceArguments", () => {
   test("names eight faults at most", async () => {
     const many = { name: "t", parameters: Type.Object({ list: Type.Array(Type.Number()) }) };
     const failure = await coerceArguments(many, { list: Array(30).fill("x") }).catch((error: Error) => error.message);
-    expect((failure as string).split("\n")).toHaveLength(9);
+    expect((failure as string).split("\n\nReceived:")[0]?.split("\n")).toHaveLength(9);
+  });
+
+  test("repeats no more than 2,000 characters of what it was given", async () => {
+    const failure = await coerceArguments(tool, { path: 1, limit: "x".repeat(5000) }).catch((error: Error) => error);
+    expect((failure as Error).message).toMatch(/x{100}…$/);
+    expect((failure as Error).message.length).toBeLessThan(2200);
   });
 
   test("never changes what it was given", async () => {

@@ -39,6 +39,8 @@ export class RecordedLoop {
   readonly steering = new TestQueue();
   readonly followUps = new TestQueue();
   tools: AnyAgentTool[];
+  /** What takes a message's place at its end. */
+  replace: (message: AgentMessage) => AgentMessage = (message) => message;
   readonly #options: Partial<AgentLoopOptions>;
   readonly #watchers: ((event: AgentEvent) => void)[] = [];
 
@@ -85,6 +87,7 @@ export class RecordedLoop {
   }
 
   #record(event: AgentEvent): undefined {
+    if (event.type === "message_end") event.message = this.replace(event.message);
     // The message so far is live: what it says later must not change what was announced.
     const { assistantMessageEvent, ...rest } = event as { assistantMessageEvent?: object } & AgentEvent;
     if (event.type === "message_update") {

@@ -45,14 +45,14 @@ const counting = tool("count", ({ to }) => `Counted to ${to}`, {
 describe("calls that are not run", () => {
   test("an unknown tool is named, and its end has no duration", async () => {
     const { results, events } = await run([call("nope")], [counting]);
-    expect(results).toEqual([refused("nope", 'Tool "nope" is not available')]);
+    expect(results).toEqual([refused("nope", "Tool nope not found")]);
     expect(events).toEqual([
       { type: "tool_execution_start", toolCallId: "nope", toolName: "nope", args: {} },
       {
         type: "tool_execution_end",
         toolCallId: "nope",
         toolName: "nope",
-        result: { content: [{ type: "text", text: 'Tool "nope" is not available' }] },
+        result: { content: [{ type: "text", text: "Tool nope not found" }] },
         isError: true,
       },
     ]);
@@ -60,7 +60,9 @@ describe("calls that are not run", () => {
 
   test("bad arguments name the tool and the field", async () => {
     const { results } = await run([call("count", { to: "many" })], [counting]);
-    expect(results).toEqual([refused("count", 'Invalid arguments for tool "count":\n- to: must be number')]);
+    expect(results).toEqual([
+      refused("count", 'Invalid arguments for tool "count":\n- to: must be number\n\nReceived:\n{\n  "to": "many"\n}'),
+    ]);
   });
 
   test("incomplete arguments are named, and shown in part only", async () => {

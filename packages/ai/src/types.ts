@@ -184,6 +184,7 @@ export const ToolResultMessage = Type.Object(
     toolName: Type.String(),
     content: Type.Array(Type.Union([TextContent, ImageContent])),
     details: Type.Optional(Type.Unknown()),
+    structuredContent: Type.Optional(Type.Unknown()),
     usage: Type.Optional(Usage),
     isError: Type.Boolean(),
     timestamp: Type.Number(),

@@ -41,6 +41,7 @@ export const ToolResult = Type.Object(
   {
     content: Type.Array(Type.Union([TextContent, ImageContent])),
     details: Type.Optional(Type.Unknown()),
+    structuredContent: Type.Optional(Type.Unknown()),
     usage: Type.Optional(Usage),
     terminate: Type.Optional(Type.Boolean()),
   },
@@ -48,7 +49,12 @@ export const ToolResult = Type.Object(
 );
 export type ToolResult = Static<typeof ToolResult>;
 
-const toolFields = { toolCallId: Type.String(), toolName: Type.String() };
+/** `parentToolCallId` is there when another tool made the call. */
+const toolFields = {
+  toolCallId: Type.String(),
+  toolName: Type.String(),
+  parentToolCallId: Type.Optional(Type.String()),
+};
 const attemptFields = {
   attempt: Type.Number(),
   maxAttempts: Type.Number(),
