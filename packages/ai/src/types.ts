@@ -318,4 +318,11 @@ export interface StreamOptions {
   /** Sees, and may replace, the request body. */
   onPayload?: (payload: unknown, model: Model) => unknown | Promise<unknown>;
   onResponse?: (response: { status: number; headers: Record<string, string> }, model: Model) => void | Promise<void>;
+  /** Sees the assembled headers of a request, before its body, and gives those to send; retries send the same. */
+  onHeaders?: (
+    headers: Record<string, string>,
+    model: Model,
+  ) => Record<string, string> | Promise<Record<string, string>>;
+  /** Sees each part of an answer before it is made sense of; what it returns is waited for. */
+  onStreamEvent?: (part: unknown) => void | Promise<void>;
 }

@@ -63,6 +63,22 @@ describe.each(cases)("$api over $transport", ({ api, send }) => {
     expect(request?.headers["x-extra"]).toBe("1");
   });
 
+  test("hooks: headers can be added and taken out, and every part is shown before it counts", async () => {
+    answer("text");
+    const parts: unknown[] = [];
+    const { message } = await eventsOf(model(), question, {
+      ...options,
+      headers: { "x-extra": "1", "x-more": "2" },
+      onHeaders: ({ "x-extra": _, ...headers }) => ({ ...headers, "x-added": "yes" }),
+      onStreamEvent: async (part) => void parts.push(part),
+    });
+    const request = server.requests.at(-1);
+    expect(request?.headers).toMatchObject({ "x-more": "2", "x-added": "yes" });
+    expect(request?.headers).not.toHaveProperty("x-extra");
+    expect(parts.length).toBeGreaterThan(1);
+    expect(message.stopReason).toBe("stop");
+  });
+
   test("a hook that throws is an error event", async () => {
     const onPayload = () => {
       throw new Error("hook is broken");

@@ -4,7 +4,7 @@ import type { LanguageModelV3CallOptions } from "@ai-sdk/provider";
 import type { ApiImplementation } from "../apis/index.js";
 import { MessageBuilder } from "../message-builder.js";
 import { classifyProviderError } from "../provider-error.js";
-import type { AssistantMessageEvent } from "../types.js";
+import type { AssistantMessageEvent, StreamOptions } from "../types.js";
 import type { Dialect, DialectCall, JsonBody, PartStream } from "./dialect.js";
 import { makeFetch, type WireRequest } from "./fetch.js";
 import { PartReader } from "./parts.js";
@@ -122,7 +122,9 @@ class LanguageModelCall implements AsyncIterator<AssistantMessageEvent> {
     if (this.#reading || this.#ended) return;
     if (this.#stream) {
       this.#reading = true;
-      this.#stream.read().then(this.#onPart, this.#onError);
+      const { onStreamEvent } = this.#call.options;
+      const step = this.#stream.read();
+      (onStreamEvent ? shown(step, onStreamEvent) : step).then(this.#onPart, this.#onError);
     } else if (!this.#opening) {
       this.#opening = true;
       this.#open().then(this.#onOpen, this.#onError);
@@ -194,6 +196,16 @@ function firstEventError(cause: unknown): unknown {
 
 function withLowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** A part that somebody looks at first. */
+async function shown(
+  reading: Promise<ReadStep>,
+  onStreamEvent: NonNullable<StreamOptions["onStreamEvent"]>,
+): Promise<ReadStep> {
+  const step = await reading;
+  if (!step.done) await onStreamEvent(step.value);
+  return step;
 }
 
 /** Reads to the end, so that the connection can be used again; cuts it when the server does not close in time. */

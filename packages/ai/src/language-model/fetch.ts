@@ -34,10 +34,11 @@ export function makeFetch(wire: WireRequest): typeof globalThis.fetch {
     let payload = wire.payload;
     // The conversation can be large: only the text that is sent stays in memory while the answer streams.
     wire.payload = undefined;
+    let headersSent = init?.headers as Record<string, string>;
+    if (options.onHeaders) headersSent = await options.onHeaders({ ...headersSent }, model);
     if (options.onPayload) payload = (await options.onPayload(payload, model)) ?? payload;
     const send = options.fetch ?? (isFetchConfigured() ? globalThis.fetch : postOverHttp);
     const body = JSON.stringify(payload);
-    let headersSent = init?.headers as Record<string, string>;
     if (wire.authorize)
       headersSent = { ...headersSent, ...(await wire.authorize({ url: String(input), headers: headersSent, body })) };
     const request = { ...init, headers: headersSent, body } as RequestInit & WireInit;

@@ -1,65 +1,30 @@
 // One session in use: wires the services, orders every event, and delegates.
 
-import type { AnyAgentTool, TurnSetup } from "@earendil-works/pi-agent-core";
-import type { ImageContent, Model, StreamOptions, ThinkingLevel, UserMessage } from "@earendil-works/pi-ai";
+import type { AgentLoopOptions, TurnSetup } from "@earendil-works/pi-agent-core";
+import type { Model, StreamOptions, ThinkingLevel } from "@earendil-works/pi-ai";
 import { stream } from "@earendil-works/pi-ai";
+import type { ExtensionRunner } from "../extensions/runner.js";
 import type { BashResult, QueueMode, RpcSessionState, SessionStats } from "../modes/rpc/rpc-types.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import { type BashRequest, UserShell } from "./bash.js";
-import { Branches, type Navigation } from "./branch.js";
+import { Branches, type Navigation, type NavigationRequest } from "./branch.js";
 import { Conversation } from "./conversation.js";
 import { CommandError, mustBeWritten } from "./errors.js";
 import { EventLine, type EventListener } from "./event-line.js";
 import type { AgentSessionEvent, CompactionResult } from "./events.js";
-import { InputStage, type InputStageOptions, type TypedInput } from "./input.js";
-import type { AgentMessage, BashExecutionMessage } from "./messages.js";
-import { ModelSelection, type ScopedModel } from "./models.js";
+import { InputStage, type TypedInput } from "./input.js";
+import type { AgentMessage, BashExecutionMessage, CustomMessage } from "./messages.js";
+import { ModelSelection } from "./models.js";
 import { Queues } from "./queue.js";
-import { type RecoverySettings, RunRecovery } from "./recovery.js";
+import { RunRecovery } from "./recovery.js";
 import { type RunOutcome, Runs } from "./run.js";
-import { sessionStats } from "./stats.js";
+import { inputTransform, type JoinedExtensions, joinExtensions } from "./session-extensions.js";
+import type { AgentSessionOptions } from "./session-options.js";
+import { lastAssistantText, sessionStats } from "./stats.js";
+import { type Delivery, type PromptDisposition, Texts } from "./texts.js";
 
-/** What became of a text. */
-export type PromptDisposition = "started" | "queued" | "handled";
-
-/** What the session needs to know of models: an interface so that tests need no files. */
-export interface ModelSource {
-  find(provider: string, id: string): Model | undefined;
-  getAvailable(): readonly Model[];
-  hasCredentials(model: Model): boolean;
-  /** Key, headers and variables of a request; may run a command. Rejects with a text that says what is missing. */
-  resolveRequest(model: Model): Promise<Pick<StreamOptions, "apiKey" | "headers" | "env">>;
-  /** Asks servers that alone know their models, all or one provider's. Never rejects. Absent: there are none. */
-  discover?(provider?: string): Promise<void>;
-}
-
-export interface AgentSessionOptions {
-  store: SessionManager;
-  models: ModelSource;
-  model: Model | null;
-  thinkingLevel: ThinkingLevel;
-  scopedModels: readonly ScopedModel[];
-  /** Tools offered to the model, in order. */
-  tools: readonly AnyAgentTool[];
-  systemPrompt: string;
-  queueModes: Record<"steering" | "followUp", QueueMode>;
-  images: Pick<InputStageOptions, "prepareImage" | "maxImages">;
-  shell: { shellPath?: string | undefined; commandPrefix?: string | undefined };
-  /** Environment of shell commands; session variables are added. */
-  environment: () => Record<string, string | undefined>;
-  /** Retry and compaction. */
-  recovery: RecoverySettings;
-  /** Resolves after so many milliseconds, or rejects when the signal aborts; replaced in tests. */
-  sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** What every model call gets beside key, level and abort signal. */
-  streamOptions: StreamOptions;
-  /** The model as requests see it; absent: as it is. */
-  modelForRequests?: (model: Model) => Model;
-  /** Told of a bug that broke a run; the process goes on. */
-  fault: (error: unknown) => void;
-  /** The model call; replaced in tests. */
-  stream?: typeof stream;
-}
+export type { AgentSessionOptions, ModelSource } from "./session-options.js";
+export type { PromptDisposition } from "./texts.js";
 
 /** A conversation with a model: what is typed goes in, events come out. */
 export class AgentSession {
@@ -69,7 +34,8 @@ export class AgentSession {
   readonly #line: EventLine;
   readonly #conversation: Conversation;
   readonly #queues: Queues;
-  readonly #input: InputStage;
+  readonly #texts: Texts;
+  readonly #extensions: JoinedExtensions | undefined;
   readonly #runs: Runs;
   readonly #recovery: RunRecovery;
   readonly #branches: Branches;
@@ -80,19 +46,36 @@ export class AgentSession {
   #finishedCommands: BashExecutionMessage[] = [];
   /** The selection the session file knows of. */
   #recorded: { model: string | null; level: string | null };
-  /** A text was queued during a compaction, so a run follows it. */
-  #startAfterCompaction = false;
   /** The model a run was accepted for answers its first turn, whatever is chosen meanwhile. */
   #firstTurn: { model: Model; level: ThinkingLevel } | undefined;
 
   constructor(options: AgentSessionOptions) {
     this.#options = options;
     this.store = options.store;
-    this.#line = new EventLine({ store: (event) => this.#record(event), fault: options.fault });
+    const { extensions } = options;
+    this.#line = new EventLine({
+      store: (event) => this.#record(event),
+      fault: options.fault,
+      ...(extensions && { extensions: (event: AgentSessionEvent) => this.#extensions?.bridge.hear(event) }),
+    });
     const { emit } = this.#line;
     this.#conversation = new Conversation(options.store);
     this.#queues = new Queues(emit, options.queueModes);
-    this.#input = new InputStage(options.images);
+    this.#extensions =
+      extensions &&
+      joinExtensions(extensions, {
+        store: this.store,
+        conversation: this.#conversation,
+        stored: this.#stored,
+        model: () => this.model,
+        limits: options.recovery.compaction.limits,
+        systemPrompt: () => options.systemPrompt,
+        flushed: () => this.#line.flushed(),
+        announce: (message) => this.#announce(message),
+        appendEntry: (customType, data) => this.appendEntry(customType, data),
+        turnEnded: () => this.#texts.turnEnded(),
+      });
+    const { bridge, changes } = this.#extensions ?? {};
     this.models = new ModelSelection({
       model: options.model,
       thinkingLevel: options.thinkingLevel,
@@ -104,6 +87,7 @@ export class AgentSession {
       hasCredentials: (model) => options.models.hasCredentials(model),
       recordModel: () => this.#recordSelection(),
       recordLevel: () => this.#recordSelection(),
+      ...(bridge && { selected: bridge.selected, levelSelected: bridge.levelSelected }),
     });
     const { model: recordedModel, thinkingLevel: recordedLevel } = this.store.buildSessionContext();
     this.#recorded = {
@@ -119,6 +103,7 @@ export class AgentSession {
       ...options.shell,
       environment: () => options.environment(),
       record: (message) => this.#recordCommand(message),
+      ...(changes && { intercept: (command, isExcluded) => changes.userBash(command, isExcluded) }),
     });
     this.#recovery = new RunRecovery({
       emit,
@@ -130,12 +115,17 @@ export class AgentSession {
       sleep: options.sleep,
       appendCompaction: ({ summary, firstKeptEntryId, tokensBefore, details, usage, fromHook }) =>
         this.store.appendCompaction(summary, firstKeptEntryId, tokensBefore, details, fromHook || undefined, usage),
+      ...(changes && {
+        prepare: (preparation, signal) => changes.prepareCompaction(preparation, signal),
+        compacted: (end) => changes.compacted(end),
+      }),
     });
     this.#branches = new Branches({
       store: this.store,
       summarizer: this.#recovery.summarizer,
       model: () => this.model,
       reload: () => this.#conversation.reload(),
+      hooks: changes?.branchHooks,
     });
     this.#runs = new Runs({
       ...this.#recovery.hooks,
@@ -145,9 +135,27 @@ export class AgentSession {
         setup: () => this.#turnSetup(),
         modelMessages: () => this.#conversation.forModel,
         stream: options.stream ?? stream,
+        ...bridge?.loopHooks,
       },
+      ...(bridge && {
+        prepare: (prompts) => bridge.beforeRun(prompts),
+        wantsRun: (last) => bridge.beforeSettle(last),
+      }),
       beforeSettled: () => this.#recordFinishedCommands(),
       fault: options.fault,
+    });
+    this.#texts = new Texts({
+      input: new InputStage({ ...options.images, ...inputTransform(bridge, options.expand) }),
+      queues: this.#queues,
+      isRunning: () => this.isStreaming,
+      isCompacting: () => this.#recovery.compactor.isRunning,
+      isNavigating: () => this.#branches.isRunning,
+      requireModel: () => this.models.require(),
+      acquire: () => this.#acquire(),
+      begin: (messages, model) => this.#begin(messages, model),
+      beginQueued: () => this.#beginQueued(),
+      record: (message) => this.#announce(message),
+      commandIn: this.#extensions?.commandIn,
     });
     this.store.onWriteError = (error) => {
       emit({ type: "session_write_error", path: this.store.getSessionFile() ?? "", error: error.message });
@@ -157,6 +165,11 @@ export class AgentSession {
   /** Every event, in order. A returned promise slows the run down to the reader's pace. */
   subscribe(listener: EventListener): () => void {
     return this.#line.subscribe(listener);
+  }
+
+  /** The extensions that take part; undefined without any. */
+  get runner(): ExtensionRunner | undefined {
+    return this.#options.extensions?.runner;
   }
 
   get messages(): readonly AgentMessage[] {
@@ -183,9 +196,23 @@ export class AgentSession {
     return this.#runs.outcome;
   }
 
+  /** The prompt in force, with what extensions change for the run under way. */
+  get systemPrompt(): string {
+    return this.#extensions?.bridge.systemPrompt ?? this.#options.systemPrompt;
+  }
+
+  /** Aborts with the run under way. */
+  get signal(): AbortSignal | undefined {
+    return this.#runs.signal;
+  }
+
+  get hasPendingMessages(): boolean {
+    return this.#queues.length > 0;
+  }
+
   state(): RpcSessionState {
     const { store, models } = this;
-    const { accepting } = this.#input;
+    const { accepting } = this.#texts;
     const file = store.getSessionFile();
     const name = store.getSessionName();
     return {
@@ -218,24 +245,44 @@ export class AgentSession {
    * `invalid_params`, `session_locked` or `cancelled`.
    */
   prompt(text: string, options: Omit<Partial<TypedInput>, "text"> = {}): Promise<PromptDisposition> {
-    return this.#accept(text, options, () => {
-      if (!options.streamingBehavior)
-        throw new CommandError(
-          "busy",
-          `${this.isStreaming ? "The agent is running" : "A compaction is running"}. Set streamingBehavior to "steer" or "followUp" to queue the message`,
-        );
-      return options.streamingBehavior === "steer" ? "steering" : "followUp";
-    });
+    return this.#texts.prompt({ source: "interactive", ...options, text });
   }
 
   /** Queues a text for the next model call; starts a run when idle. Throws like `prompt`, but never `busy`. */
-  steer(text: string, options: { images?: readonly ImageContent[]; source?: TypedInput["source"] } = {}) {
-    return this.#accept(text, { ...options, streamingBehavior: "steer" }, () => "steering");
+  steer(text: string, options: Pick<Partial<TypedInput>, "images" | "source" | "expand"> = {}) {
+    return this.#texts.queue("steering", { source: "interactive", ...options, text });
   }
 
   /** Queues a text for when the agent is done; starts a run when idle. Throws like `prompt`, but never `busy`. */
-  followUp(text: string, options: { images?: readonly ImageContent[]; source?: TypedInput["source"] } = {}) {
-    return this.#accept(text, { ...options, streamingBehavior: "followUp" }, () => "followUp");
+  followUp(text: string, options: Pick<Partial<TypedInput>, "images" | "source" | "expand"> = {}) {
+    return this.#texts.queue("followUp", { source: "interactive", ...options, text });
+  }
+
+  /** Sends a message that is no user's: recorded, queued, or the start of a run. Throws like `prompt`. */
+  send(message: CustomMessage, delivery: Delivery): Promise<void> {
+    return this.#texts.send(message, delivery);
+  }
+
+  /** Adds an entry that the model does not see, and announces it. Throws TypeError for data that is no JSON. */
+  appendEntry(customType: string, data: unknown): void {
+    const id = this.store.appendCustomEntry(customType, data);
+    const entry = this.store.getEntry(id);
+    if (entry) void this.#line.emit({ type: "entry_appended", entry });
+  }
+
+  /** Everything announced so far has been heard by everybody. */
+  heard(): Promise<void> {
+    return this.#line.flushed();
+  }
+
+  /** What calls of tools inside a tool are seen through. */
+  toolHooks(parentToolCallId: string): Pick<AgentLoopOptions, "beforeToolCall" | "afterToolCall"> {
+    return this.#extensions?.bridge.toolHooks(parentToolCallId) ?? {};
+  }
+
+  /** Announces an event on behalf of the extensions' side. */
+  announce(event: AgentSessionEvent): undefined | Promise<void> {
+    return this.#line.emit(event);
   }
 
   clearQueue(): Promise<{ steering: string[]; followUp: string[] }> {
@@ -247,6 +294,11 @@ export class AgentSession {
     const texts = this.#queues.texts();
     this.#queues.drop();
     return texts;
+  }
+
+  /** Goes on with the queue of another session on the same conversation. */
+  adoptQueue(from: AgentSession): void {
+    from.#queues.moveTo(this.#queues);
   }
 
   /** Shows undelivered messages a last time, when the process ends. */
@@ -264,8 +316,8 @@ export class AgentSession {
 
   /** Stops whatever is under way but shell commands; resolves after its last event. Returns how much was stopped. */
   async abort(): Promise<number> {
-    const cancelled = this.#input.cancel();
-    this.#startAfterCompaction = false;
+    this.#options.extensions?.runner.interrupt();
+    const cancelled = this.#texts.cancel();
     // A compaction of a run ends with it.
     if (await this.#runs.abort()) return cancelled + 1;
     return cancelled + (await this.#branches.abort()) + (await this.#recovery.compactor.abort());
@@ -300,8 +352,7 @@ export class AgentSession {
     try {
       return await this.#recovery.compactor.compact(instructions, () => this.acquireForChange());
     } finally {
-      // Not when the next compaction has been asked for already: it is followed by the run.
-      if (this.#startAfterCompaction && !this.#recovery.compactor.isRunning) this.#startQueued();
+      this.#texts.compactionEnded();
     }
   }
 
@@ -339,12 +390,12 @@ export class AgentSession {
    * Goes on from another entry; `summarize` keeps what was done on the branch that is left. Throws CommandError `busy`
    * during a run, `not_found`, `no_model`, `provider_error`, `session_locked`.
    */
-  async navigate(entryId: string, summarize = false, instructions?: string): Promise<Navigation> {
+  async navigate(request: NavigationRequest): Promise<Navigation> {
     await this.acquireForChange();
-    const isAccepting = this.#input.accepting > 0;
+    const isAccepting = this.#texts.accepting > 0;
     if (this.isStreaming || isAccepting || this.#recovery.compactor.isRunning || this.#branches.isRunning)
       throw new CommandError("busy", "The agent is busy. Abort it, or navigate when it has settled");
-    return this.#branches.navigate(entryId, summarize, instructions);
+    return this.#branches.navigate(request);
   }
 
   /** Bookmarks an entry; without a label the bookmark is cleared. Throws CommandError `not_found`, `session_locked`. */
@@ -356,76 +407,46 @@ export class AgentSession {
   }
 
   lastAssistantText(): string | null {
-    for (let at = this.messages.length - 1; at >= 0; at -= 1) {
-      const message = this.messages[at];
-      if (message?.role !== "assistant") continue;
-      const texts = message.content.filter((block) => block.type === "text").map(({ text }) => text);
-      if (texts.length > 0) return texts.join("");
-    }
-    return null;
+    return lastAssistantText(this.messages);
   }
 
-  /** Ends everything this session runs and lets go of its file. Events are delivered before this resolves. */
-  async dispose(): Promise<void> {
+  /**
+   * Ends everything this session runs and lets go of its file; `last` is done in between, when nothing runs any more. Events
+   * are delivered before this resolves.
+   */
+  async dispose(last?: () => Promise<void>): Promise<void> {
     await this.abort();
     this.#shell.abort();
     await this.#shell.idle();
     await this.#line.flushed();
+    await last?.();
+    // What the last handlers began.
+    await this.#runs.abort();
+    await this.#line.flushed();
     this.store.release();
   }
 
-  #accept(
-    text: string,
-    options: Omit<Partial<TypedInput>, "text">,
-    queueDuringRun: () => "steering" | "followUp",
-  ): Promise<PromptDisposition> {
-    const input: TypedInput = { ...options, text, source: options.source ?? "interactive" };
-    return this.#input.pass(input, async (message, refuseIfCancelled) => {
-      if (message === "handled") return "handled";
-      const early = this.#queueWhileBusy(queueDuringRun);
-      if (early) return this.#enqueue(early, message);
-      const model = this.models.require();
-      await this.#acquire();
-      refuseIfCancelled();
-      // What began by itself while the file was waited for.
-      const late = this.#queueWhileBusy(queueDuringRun);
-      if (late) return this.#enqueue(late, message);
-      this.#start(message, model);
-      return "started";
-    });
-  }
-
-  /** Where a text goes while a run or a compaction is under way; nothing when it starts a run. */
-  #queueWhileBusy(queueDuringRun: () => "steering" | "followUp"): "steering" | "followUp" | undefined {
-    if (this.#branches.isRunning) throw new CommandError("busy", "The session is moving to another entry");
-    if (this.isStreaming) return queueDuringRun();
-    if (!this.#recovery.compactor.isRunning) return undefined;
-    const queue = queueDuringRun();
-    this.models.require();
-    this.#startAfterCompaction = true;
-    return queue;
-  }
-
-  async #enqueue(queue: "steering" | "followUp", message: UserMessage): Promise<"queued"> {
-    await this.#queues.add(queue, message);
-    return "queued";
-  }
-
-  #start(message: UserMessage, model: Model): void {
+  #begin(messages: readonly AgentMessage[], model: Model): void {
+    const [first, ...others] = messages as [AgentMessage, ...AgentMessage[]];
     this.#recordSelection();
-    this.#conversation.append(message);
-    this.#stored.add(message);
+    // Accepted: it is in the session from now on. What follows it is written when it is announced.
+    this.#conversation.append(first);
+    this.#stored.add(first);
     this.#firstTurn = { model, level: this.models.level };
-    this.#runs.start([message]);
+    this.#runs.start([first, ...others]);
   }
 
   /** Texts that came during a compaction go out; those of an aborted run go with them. */
-  #startQueued(): void {
-    this.#startAfterCompaction = false;
+  #beginQueued(): void {
     const queue = this.#queues.next();
     if (!queue || this.isStreaming) return;
     this.#recordSelection();
     this.#runs.start(queue);
+  }
+
+  async #announce(message: AgentMessage): Promise<void> {
+    void this.#line.emit({ type: "message_start", message });
+    await this.#line.emit({ type: "message_end", message });
   }
 
   async #acquire(): Promise<void> {
@@ -443,7 +464,8 @@ export class AgentSession {
     const model = this.#firstTurn?.model ?? this.models.require();
     const thinkingLevel = this.#firstTurn?.level ?? this.models.level;
     this.#firstTurn = undefined;
-    const { tools, systemPrompt, modelForRequests = (same: Model) => same } = this.#options;
+    const { tools, modelForRequests = (same: Model) => same } = this.#options;
+    const { systemPrompt } = this;
     const options = { ...(await this.#requestOptions(model)), thinkingLevel };
     return { model: modelForRequests(model), systemPrompt, tools, options };
   }
@@ -455,7 +477,7 @@ export class AgentSession {
     if (apiKey !== undefined) options.apiKey = apiKey;
     if (headers) options.headers = headers;
     if (env) options.env = env;
-    return options;
+    return { ...options, ...this.#extensions?.bridge.requestHooks(model) };
   }
 
   #recordSelection(): void {

@@ -1,7 +1,9 @@
 // The user's own shell commands: run at once, streamed, and recorded for the next prompt.
 
+import { untilAborted } from "@earendil-works/pi-agent-core";
 import type { BashResult } from "../modes/rpc/rpc-types.js";
 import { runCommand } from "../tools/run-command.js";
+import { type CommandPlace, runElsewhere } from "../tools/run-elsewhere.js";
 import { CommandError } from "./errors.js";
 import type { Emit } from "./event-line.js";
 import type { BashExecutionMessage } from "./messages.js";
@@ -16,6 +18,14 @@ export interface UserShellOptions {
   environment: () => Record<string, string | undefined>;
   /** Puts a finished command into the conversation, now or when the run under way is over. */
   record: (message: BashExecutionMessage) => void;
+  /** Who runs a command in our place, or what it gave; absent without extensions. */
+  intercept?: ((command: string, excludeFromContext: boolean) => Promise<Interception>) | undefined;
+}
+
+/** Who runs a command instead of our shell, or what it gave. */
+export interface Interception {
+  operations?: CommandPlace;
+  result?: Partial<BashResult>;
 }
 
 export interface BashRequest {
@@ -64,26 +74,12 @@ export class UserShell {
   }
 
   async #run({ command, id, excludeFromContext }: BashRequest, signal: AbortSignal): Promise<BashResult> {
-    const { acquire, emit, cwd, shellPath, commandPrefix, environment, record } = this.#options;
+    const { acquire, emit, record } = this.#options;
     await acquire();
-    const hasId = id !== undefined;
-    const result = await runCommand(commandPrefix ? `${commandPrefix}\n${command}` : command, {
-      cwd,
-      shellPath,
-      env: environment(),
-      signal,
-      onOutput: (delta) => emit({ type: "bash_execution_update", ...(hasId && { id }), delta }),
-    }).catch((error) => {
+    const onOutput = (delta: string) => emit({ type: "bash_execution_update", ...(id !== undefined && { id }), delta });
+    const bash = await this.#result(command, excludeFromContext === true, signal, onOutput).catch((error) => {
       throw new CommandError("io_error", error instanceof Error ? error.message : String(error));
     });
-    const { output, exitCode, cancelled, truncated, fullOutputPath } = result;
-    const bash: BashResult = {
-      output,
-      ...(exitCode !== undefined && !cancelled && { exitCode }),
-      cancelled,
-      truncated,
-      ...(fullOutputPath && { fullOutputPath }),
-    };
     record({
       role: "bashExecution",
       command,
@@ -93,4 +89,55 @@ export class UserShell {
     });
     return bash;
   }
+
+  async #result(
+    command: string,
+    excludeFromContext: boolean,
+    signal: AbortSignal,
+    onOutput: (delta: string) => undefined | Promise<void>,
+  ): Promise<BashResult> {
+    const { cwd, shellPath, commandPrefix, environment, intercept } = this.#options;
+    const asking = intercept?.(command, excludeFromContext);
+    const aborted = () => new Error("Cancelled");
+    const instead = asking && (await untilAborted(asking, signal, aborted).catch((error) => refused(error, signal)));
+    if (instead?.result) return givenResult(instead.result, signal.aborted);
+    const options = { cwd, env: environment(), signal, onOutput };
+    if (instead?.operations) return bashResult(await runElsewhere(instead.operations, command, options));
+    const whole = commandPrefix ? `${commandPrefix}\n${command}` : command;
+    return bashResult(await runCommand(whole, { ...options, shellPath }));
+  }
 }
+
+/** A command that was stopped while somebody was asked about it is cancelled; what else fails keeps it from running. */
+function refused(error: unknown, { aborted }: AbortSignal): Interception {
+  if (!aborted) throw error;
+  return { result: { output: "", cancelled: true } };
+}
+
+/** What an extension says a command gave. */
+function givenResult(
+  { output = "", exitCode, cancelled, truncated, fullOutputPath }: Partial<BashResult>,
+  aborted: boolean,
+): BashResult {
+  return bashResult({
+    output,
+    exitCode,
+    cancelled: cancelled ?? aborted,
+    truncated: truncated ?? false,
+    ...(fullOutputPath && { fullOutputPath }),
+  });
+}
+
+function bashResult({ output, exitCode, cancelled, truncated, fullOutputPath }: Outcome): BashResult {
+  return {
+    output,
+    ...(exitCode !== undefined && !cancelled && { exitCode }),
+    cancelled,
+    truncated,
+    ...(fullOutputPath && { fullOutputPath }),
+  };
+}
+
+type Outcome = Pick<BashResult, "output" | "cancelled" | "truncated" | "fullOutputPath"> & {
+  exitCode: number | undefined;
+};

@@ -1,6 +1,7 @@
 // Moving in the tree: the leaf goes to another entry, and what was done on the branch that is left can be kept as a summary.
 
-import type { Model } from "@earendil-works/pi-ai";
+import type { Model, Usage } from "@earendil-works/pi-ai";
+import type { SessionEntry } from "../sessions/entries.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import { CommandError } from "./errors.js";
 import type { AgentMessage } from "./messages.js";
@@ -13,6 +14,39 @@ export interface BranchesOptions {
   model: () => Model | null;
   /** Makes the context anew after the leaf has moved. */
   reload: () => void;
+  /** Hooks of extensions; absent without them. */
+  hooks?: BranchHooks | undefined;
+}
+
+/** How a move is made. `replaceInstructions`: the instructions are the whole request for a summary. */
+export interface NavigationRequest {
+  entryId: string;
+  summarize?: boolean | undefined;
+  instructions?: string | undefined;
+  replaceInstructions?: boolean | undefined;
+  /** Put on the summary, or on the entry itself. */
+  label?: string | undefined;
+}
+
+export interface BranchHooks {
+  /** May cancel, change the request, or bring a summary. */
+  before: (
+    request: NavigationRequest,
+    left: readonly SessionEntry[],
+    signal: AbortSignal,
+  ) => Promise<{ cancel?: boolean; request: NavigationRequest; summary?: GivenSummary }>;
+  after: (move: {
+    newLeafId: string | null;
+    oldLeafId: string | null;
+    summaryEntryId?: string;
+    fromExtension: boolean;
+  }) => Promise<void>;
+}
+
+export interface GivenSummary {
+  summary: string;
+  details?: unknown;
+  usage?: Usage | undefined;
 }
 
 export interface Navigation {
@@ -44,41 +78,80 @@ export class Branches {
   }
 
   /** Throws CommandError `not_found`, `no_model`, and `provider_error` when there is no summary; the leaf stays then. */
-  async navigate(entryId: string, summarize: boolean, instructions: string | undefined): Promise<Navigation> {
-    const { store, reload } = this.#options;
+  async navigate(request: NavigationRequest): Promise<Navigation> {
+    const { store, hooks } = this.#options;
+    const { entryId } = request;
     if (!store.getEntry(entryId)) throw new CommandError("not_found", `Entry not found: ${entryId}`, "entryId");
-    const left = summarize ? messagesLeft(store, entryId) : [];
-    if (left.length === 0) return this.#move(entryId);
-    const made = await this.#summarize(left, instructions);
+    if (!hooks) return this.#go(request, undefined);
+    const kept = new Set(store.getBranch(entryId).map(({ id }) => id));
+    const left = store.getBranch().filter(({ id }) => !kept.has(id));
+    const abort = new AbortController();
+    const asking = hooks.before(request, left, abort.signal);
+    const decided = await this.#while(abort, asking);
+    if (decided.cancel || abort.signal.aborted) return { cancelled: true, leafId: store.getLeafId() };
+    return this.#go(decided.request, decided.request.summarize ? decided.summary : undefined);
+  }
+
+  async #go(request: NavigationRequest, given: GivenSummary | undefined): Promise<Navigation> {
+    const { store, reload } = this.#options;
+    const { entryId, summarize, instructions, replaceInstructions, label } = request;
+    const oldLeafId = store.getLeafId();
+    const left = summarize && !given ? messagesLeft(store, entryId) : [];
+    const made = given
+      ? { text: given.summary, details: given.details, usage: given.usage }
+      : left.length > 0
+        ? await this.#summarize(left, instructions, replaceInstructions)
+        : { text: "" };
     if (!made) return { cancelled: true, leafId: store.getLeafId() };
-    const { text, details, usage } = made;
-    if (!text) return this.#move(entryId); // a model was shown none of it
-    const leafId = store.branchWithSummary(entryId, text, details, undefined, usage);
+    const { text, details, usage } = made as { text: string; details?: unknown; usage?: Usage };
+    const isSummary = text !== ""; // without, a model was shown none of what is left
+    if (isSummary) store.branchWithSummary(entryId, text, details, given ? true : undefined, usage);
+    else store.branch(entryId);
+    const leafId = store.getLeafId() as string;
+    if (label !== undefined) {
+      store.appendLabelChange(leafId, label);
+      // The label is a note about the place, not a place to go on from.
+      store.branch(leafId);
+    }
     reload();
-    return { cancelled: false, leafId, summary: text };
+    const summaryEntryId = isSummary ? { summaryEntryId: leafId } : {};
+    await this.#options.hooks?.after({
+      newLeafId: leafId,
+      oldLeafId,
+      ...summaryEntryId,
+      fromExtension: given !== undefined,
+    });
+    return { cancelled: false, leafId, ...(isSummary && { summary: text }) };
   }
 
-  #move(entryId: string): Navigation {
-    this.#options.store.branch(entryId);
-    this.#options.reload();
-    return { cancelled: false, leafId: entryId };
-  }
-
-  async #summarize(messages: readonly AgentMessage[], instructions: string | undefined) {
+  async #summarize(
+    messages: readonly AgentMessage[],
+    instructions: string | undefined,
+    replaceInstructions: boolean | undefined,
+  ) {
     const model = this.#options.model();
     if (!model) throw new CommandError("no_model", "No model selected. A summary needs one");
     const abort = new AbortController();
     const { signal } = abort;
     const job = { kind: "branch", source: "branchSummary", model, messages, instructions, signal } as const;
-    const done = this.#options.summarizer.summarize(job);
-    this.#running = { abort, done };
     try {
-      const { text, usage } = await done;
+      const { text, usage } = await this.#while(
+        abort,
+        this.#options.summarizer.summarize({ ...job, ...(replaceInstructions && { replaceInstructions }) }),
+      );
       const details = collectFiles(messages);
       return { text: text && `${text}${fileListsText(details)}`, details, usage };
     } catch (error) {
       if (signal.aborted) return undefined;
       throw new CommandError("provider_error", error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /** Counts as running until it is done. */
+  async #while<T>(abort: AbortController, done: Promise<T>): Promise<T> {
+    this.#running = { abort, done };
+    try {
+      return await done;
     } finally {
       this.#running = undefined;
     }

@@ -1,7 +1,7 @@
 // The active branch as the model sees it, kept as it grows: no turn walks the session again.
 
 import type { Message } from "@earendil-works/pi-ai";
-import type { CompactionEntry } from "../sessions/entries.js";
+import type { CompactionEntry, ContextEditEntry } from "../sessions/entries.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import type { ContextItem } from "./compaction/plan.js";
 import type { AgentMessage } from "./messages.js";
@@ -45,9 +45,30 @@ export class Conversation {
 
   /** Writes the message to the session and adds it to the context. Returns the entry's id. */
   append(message: AgentMessage): string {
-    const id = this.#store.appendMessage(message);
+    const id =
+      message.role === "custom"
+        ? this.#store.appendCustomMessageEntry(message.customType, message.content, message.display, message.details)
+        : this.#store.appendMessage(message);
     this.#add({ id, message });
     return id;
+  }
+
+  /** The entry a message of the context stands in. */
+  entryIdOf(message: AgentMessage): string | undefined {
+    return this.#items.findLast((item) => item.message === message)?.id;
+  }
+
+  /** Another message in the place of one: its entry stays, and the model sees the new content from now on. */
+  replace(message: AgentMessage, replacement: AgentMessage): void {
+    const at = this.#items.findLastIndex((item) => item.message === message);
+    const item = this.#items[at];
+    if (!item || !("content" in replacement)) return;
+    this.#store.appendContextEdit(item.id, replacement.content as ContextEditEntry["replacement"]);
+    const before = toLlmMessage(message);
+    const after = toLlmMessage(replacement);
+    item.message = replacement;
+    this.#messages[at] = replacement;
+    if (before && after) this.#forModel[this.#forModel.lastIndexOf(before)] = after;
   }
 
   /** Takes a message out of the context for good; its entry stays in the session. */

@@ -3,38 +3,69 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AnyAgentTool } from "@earendil-works/pi-agent-core";
 import type { ImageContent, Model, StreamOptions, ThinkingLevel } from "@earendil-works/pi-ai";
+import type { StartReason } from "../extensions/event-parts.js";
+import { discoverPaths } from "../extensions/hooks.js";
+import type { ExtensionModelRegistry, ReplaceOptions, SessionControl } from "../extensions/host.js";
+import type { ExtensionRunner } from "../extensions/runner.js";
 import { type ImageLimits, prepareImage } from "../lib/image.js";
-import type { QueueMode } from "../modes/rpc/rpc-types.js";
+import type { QueueMode, SlashCommand } from "../modes/rpc/rpc-types.js";
 import { loadContextFiles } from "../resources/context-files.js";
 import type { Settings } from "../resources/settings.js";
-import { buildSystemPrompt } from "../resources/system-prompt.js";
 import type { SessionManager } from "../sessions/session-manager.js";
-import { type AnyBuiltInTool, createTools } from "../tools/index.js";
+import { createTools } from "../tools/index.js";
 import { AgentSession, type ModelSource } from "./agent-session.js";
+import { type ExtensionBindings, SessionHost } from "./extension-host.js";
 import type { ScopedModel } from "./models.js";
 import type { RecoverySettings } from "./recovery.js";
 import { imageLimits, imagesPerMessage, modelForRequests, requestSettings } from "./request-settings.js";
-import { SessionRuntime } from "./session-runtime.js";
-import { selectTools, type ToolSelection } from "./tool-selection.js";
+import type { AgentSessionOptions } from "./session-options.js";
+import { type OpenedSession, type ReplacementSteps, SessionRuntime } from "./session-runtime.js";
+import { ToolBox } from "./tool-box.js";
+import type { ToolSelection } from "./tool-selection.js";
 
-/** What is chosen once for a process, whatever session is current. */
-export interface SessionOptions {
-  agentDir: string;
+/** What a working directory brings along for its sessions. */
+export interface DirectoryResources {
   models: ModelSource;
   settings: Settings;
-  /** Models, settings and environment of another working directory, for sessions that run there. */
-  resourcesFor?: (cwd: string) => Pick<SessionOptions, "models" | "settings" | "env">;
+  /** Environment of shell commands. Default: this process's. */
+  env?: NodeJS.ProcessEnv;
+  /** Extensions, skills and templates; absent without any. */
+  extensions?: LoadedExtensions | undefined;
+}
+
+/** Extensions, skills and templates, loaded for one session. */
+export interface LoadedExtensions {
+  /** Absent without extensions. */
+  runner?: ExtensionRunner | undefined;
+  registry: ExtensionModelRegistry;
+  isProjectTrusted: boolean;
+  /** Templates and skills as commands, in this order. */
+  commands: () => SlashCommand[];
+  skills: () => { name: string; description: string; filePath: string; baseDir: string }[];
+  /** Skills and templates in a text. */
+  expand: (text: string) => string | Promise<string>;
+  /** Skills and templates that extensions add. Never rejects. */
+  extend: (paths: { path: string; kind: "skill" | "prompt"; extensionPath: string }[]) => Promise<void>;
+}
+
+/** What is chosen once for a process, whatever session is current. */
+export interface SessionOptions extends DirectoryResources {
+  agentDir: string;
+  /** What the working directory of another session brings along; `isReload` reads and evaluates everything anew. */
+  resourcesFor?: (cwd: string, isReload: boolean) => Promise<DirectoryResources>;
   toolSelection?: ToolSelection;
   /** Tools beside the built-in ones; one with a built-in name replaces it. */
   customTools?: readonly AnyAgentTool[];
   /** Replaces the default system prompt. */
   systemPrompt?: string | undefined;
   appendSystemPrompt?: readonly string[] | undefined;
+  /** The two above as files of the directory say, where nothing else is asked for. */
+  promptFiles?: (cwd: string) => { system?: string | undefined; append?: string | undefined };
   noContextFiles?: boolean | undefined;
-  /** Environment of shell commands. Default: this process's. */
-  env?: NodeJS.ProcessEnv;
   /** What every model call gets; `fetch` and the like in tests. */
   streamOptions?: StreamOptions;
+  /** The model call; extensions' own wire formats go before it. */
+  stream?: AgentSessionOptions["stream"];
   /** How delays are waited for; replaced in tests. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Told of bugs that must not end the process. */
@@ -57,33 +88,60 @@ export interface SessionStart {
  * its first ones (model, level) here; they wait in memory until the first message writes the file.
  */
 export function createRuntime(options: SessionOptions, start: SessionStart): SessionRuntime {
-  return new SessionRuntime({
-    session: createSession(options, start),
+  const surroundings: Surroundings = { bindings: () => runtime.bindings, sessions: () => controlOf(runtime) };
+  const runtime: SessionRuntime = new SessionRuntime({
+    ...openSession(options, start, surroundings),
     fault: options.fault ?? warnOf,
-    create: async (store, predecessor) => {
-      const inPlace = inDirectory(options, store.getCwd());
+    create: async (store, predecessor, isReload) => {
+      const found = await options.resourcesFor?.(store.getCwd(), isReload);
+      const inPlace: SessionOptions = {
+        ...options,
+        ...found,
+        // What an extension was to bring may not be there in another directory.
+        toolSelection: { ...options.toolSelection, isLenient: true },
+      };
       const { model, thinkingLevel, warnings } = await carriedOn(inPlace.models, store, predecessor);
-      const session = createSession(inPlace, {
-        store,
-        model,
-        thinkingLevel,
-        scopedModels: predecessor.models.scoped,
-        queueModes: predecessor.queueModes(),
-        automatic: predecessor.automatic(),
-      });
-      return { session, warnings };
+      const opened = openSession(
+        inPlace,
+        {
+          store,
+          model,
+          thinkingLevel,
+          scopedModels: predecessor.models.scoped,
+          queueModes: predecessor.queueModes(),
+          automatic: predecessor.automatic(),
+        },
+        surroundings,
+      );
+      return { ...opened, warnings };
     },
   });
+  return runtime;
+}
+
+/** What a session finds around it: the mode, and the runtime that can replace it. */
+interface Surroundings {
+  bindings: () => ExtensionBindings;
+  sessions: () => SessionControl<unknown>;
+}
+
+function controlOf(runtime: SessionRuntime): SessionControl<unknown> {
+  const stepsOf = (options: ReplaceOptions<unknown> | undefined): ReplacementSteps => ({
+    withSession: options?.withSession as ReplacementSteps["withSession"],
+  });
+  return {
+    newSession: ({ parentSession, setup, ...options } = {}) =>
+      runtime.newSession(parentSession, { ...stepsOf(options), setup }),
+    switchSession: (path, options) => runtime.switchSession(path, stepsOf(options)),
+    fork: (entryId, { position = "before", ...options } = {}) =>
+      runtime.fork(entryId, { ...stepsOf(options), position }),
+    reload: () => runtime.reload(),
+  };
 }
 
 /** A bug in this program or in a listener; it has ended nothing. */
 function warnOf(error: unknown): void {
   process.emitWarning(error instanceof Error ? error : String(error));
-}
-
-/** A session runs in its own directory, with what that directory brings along. */
-function inDirectory(options: SessionOptions, cwd: string): SessionOptions {
-  return { ...options, ...options.resourcesFor?.(cwd) };
 }
 
 /** A session goes on with its own model and level; without any, or when the model is gone, with its predecessor's. */
@@ -102,20 +160,36 @@ async function carriedOn(models: ModelSource, store: SessionManager, predecessor
   return { model, thinkingLevel: thinkingLevel ?? predecessor.models.wantedLevel, warnings };
 }
 
-function createSession(options: SessionOptions, start: SessionStart): AgentSession {
-  const { settings, models, env = process.env } = options;
+function openSession(options: SessionOptions, start: SessionStart, around: Surroundings): OpenedSession {
+  const { settings, models, env = process.env, extensions } = options;
   const { store } = start;
   const cwd = store.getCwd();
+  const toolBox = makeToolBox(options, cwd, {
+    environment: () => sessionEnvironment(session, env),
+    imageLimits: () => imageLimits(settings, session.model),
+  });
+  const runner = extensions?.runner;
   const session: AgentSession = new AgentSession({
     store,
     models,
     model: start.model,
     thinkingLevel: start.thinkingLevel,
     scopedModels: start.scopedModels,
-    ...toolsAndPrompt(options, cwd, {
-      environment: () => sessionEnvironment(session, env),
-      imageLimits: () => imageLimits(settings, session.model),
+    get tools() {
+      return toolBox.tools;
+    },
+    get systemPrompt() {
+      return toolBox.systemPrompt;
+    },
+    ...(runner && {
+      extensions: {
+        runner,
+        promptOptions: () => toolBox.promptOptions(),
+        buildPrompt: (changed) => toolBox.build(changed),
+        setActiveTools: (names) => toolBox.setActive(names),
+      },
     }),
+    ...(extensions && { expand: (text: string) => extensions.expand(text) }),
     queueModes: start.queueModes ?? {
       steering: settings.steeringMode ?? "one-at-a-time",
       followUp: settings.followUpMode ?? "one-at-a-time",
@@ -133,16 +207,57 @@ function createSession(options: SessionOptions, start: SessionStart): AgentSessi
     streamOptions: { ...requestSettings(settings, env), ...options.streamOptions },
     modelForRequests: (model) => modelForRequests(settings, model),
     fault: options.fault ?? warnOf,
+    ...(options.stream && { stream: options.stream }),
   });
-  return session;
+  const begin = async (reason: StartReason, previousSessionFile?: string) => {
+    if (!runner || !extensions) return;
+    await runner.each("session_start", { reason, ...(previousSessionFile !== undefined && { previousSessionFile }) });
+    if (!runner.has("resources_discover")) return;
+    const when = reason === "reload" ? "reload" : "startup";
+    await extensions.extend(await discoverPaths(runner, { cwd, reason: when }));
+    toolBox.promptChanged();
+  };
+  if (runner && extensions) bindExtensions(runner, { session, toolBox, extensions, settings, env, around });
+  return { session, warnings: [], begin };
 }
 
-function toolsAndPrompt(
+function bindExtensions(
+  runner: ExtensionRunner,
+  parts: {
+    session: AgentSession;
+    toolBox: ToolBox;
+    extensions: LoadedExtensions;
+    settings: Settings;
+    env: NodeJS.ProcessEnv;
+    around: Surroundings;
+  },
+): void {
+  const { session, toolBox, extensions, settings, env, around } = parts;
+  const { runtime } = runner;
+  runner.bind(
+    new SessionHost({
+      session,
+      toolBox,
+      bindings: around.bindings,
+      sessions: around.sessions,
+      modelRegistry: extensions.registry,
+      commands: () => [...extensionCommands(runner), ...extensions.commands()],
+      settings: () => settings,
+      isProjectTrusted: extensions.isProjectTrusted,
+      environment: () => ({ ...env }),
+      fault: (event, error) => runtime.fault("<runtime>", event, error),
+    }),
+  );
+  runtime.onFault((fault) => void session.announce({ type: "extension_error", ...fault }));
+}
+
+function makeToolBox(
   options: SessionOptions,
   cwd: string,
   now: { environment: () => NodeJS.ProcessEnv; imageLimits: () => ImageLimits },
-) {
-  const { settings, customTools = [], toolSelection = {} } = options;
+): ToolBox {
+  const { settings, customTools = [], toolSelection = {}, extensions } = options;
+  const runner = extensions?.runner;
   const builtIn = createTools({
     cwd,
     ...(settings.shellPath && { shellPath: settings.shellPath }),
@@ -153,22 +268,24 @@ function toolsAndPrompt(
       return now.imageLimits();
     },
   });
-  const byName = new Map<string, AnyAgentTool | AnyBuiltInTool>(Object.entries(builtIn));
-  for (const tool of customTools) byName.set(tool.name, tool);
-  const names = selectTools([...byName.keys()], toolSelection, settings.defaultTools);
-  const tools = names.map((name) => byName.get(name) as AnyAgentTool | AnyBuiltInTool);
-  const systemPrompt = buildSystemPrompt({
-    cwd,
-    tools: tools.map((tool) => ({
-      name: tool.name,
-      ...("promptSnippet" in tool && { snippet: tool.promptSnippet }),
-      ...("promptGuidelines" in tool && tool.promptGuidelines && { guidelines: tool.promptGuidelines }),
-    })),
-    contextFiles: options.noContextFiles ? [] : loadContextFiles({ cwd, agentDir: options.agentDir }).files,
-    ...(options.systemPrompt !== undefined && { customPrompt: options.systemPrompt }),
-    ...(options.appendSystemPrompt && { appendPrompts: options.appendSystemPrompt }),
+  const files = options.promptFiles?.(cwd);
+  const customPrompt = options.systemPrompt ?? files?.system;
+  const appended = options.appendSystemPrompt?.length ? options.appendSystemPrompt.join("\n\n") : files?.append;
+  return new ToolBox({
+    builtIn: Object.values(builtIn),
+    custom: customTools,
+    registered: runner?.tools ?? [],
+    toAgentTool: (tool) => (runner as ExtensionRunner).agentTool(tool),
+    selection: toolSelection,
+    defaults: settings.defaultTools,
+    prompt: {
+      cwd,
+      contextFiles: options.noContextFiles ? [] : loadContextFiles({ cwd, agentDir: options.agentDir }).files,
+      ...(customPrompt !== undefined && { customPrompt }),
+      ...(appended !== undefined && { appendSystemPrompt: appended }),
+      skills: () => extensions?.skills() ?? [],
+    },
   });
-  return { tools, systemPrompt };
 }
 
 /** Children learn which session and model they work for. */
@@ -204,4 +321,15 @@ function recoverySettings(
       },
     },
   };
+}
+
+/** Commands of extensions as clients see them. */
+export function extensionCommands(runner: ExtensionRunner): SlashCommand[] {
+  return runner.commands.map(({ name, definition, extension }) => ({
+    name,
+    ...(definition.description !== undefined && { description: definition.description }),
+    source: "extension",
+    path: extension.path,
+    sourceInfo: extension.sourceInfo,
+  }));
 }

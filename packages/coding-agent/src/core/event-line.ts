@@ -27,6 +27,8 @@ export class EventLine {
   #tail: Promise<void> | undefined;
   /** An event is on its way right now: what a listener emits has to wait, or later listeners would see it first. */
   #delivering = false;
+  /** Events that came from a handler while it was called. */
+  #early: (() => void)[] | undefined;
 
   constructor(steps: EventLineSteps) {
     this.#steps = steps;
@@ -41,14 +43,26 @@ export class EventLine {
   /** Returns nothing when the event went straight through, so that deltas cost no promise. */
   emit: Emit = (event) => {
     if (this.#tail || this.#delivering) return this.#enqueue(() => this.#handle(event));
-    const handled = this.#steps.extensions?.(event);
-    if (handled) return this.#enqueue(() => handled.then(() => this.#deliver(event)));
-    return this.#deliver(event);
+    const { extensions } = this.#steps;
+    if (!extensions) return this.#deliver(event);
+    // What a handler announces while it is called comes behind the event it is called for.
+    if (this.#early) return this.#later(event, this.#early);
+    const early: (() => void)[] = [];
+    this.#early = early;
+    const handled = extensions(event);
+    this.#early = undefined;
+    const result = handled ? this.#enqueue(() => handled.then(() => this.#deliver(event))) : this.#deliver(event);
+    for (const announce of early) announce();
+    return result;
   };
 
   /** Resolves when everything emitted so far has been delivered. */
   async flushed(): Promise<void> {
     await this.#tail;
+  }
+
+  #later(event: AgentSessionEvent, early: (() => void)[]): Promise<void> {
+    return new Promise((resolve) => early.push(() => resolve(this.emit(event))));
   }
 
   async #handle(event: AgentSessionEvent): Promise<void> {

@@ -10,6 +10,8 @@ export interface TypedInput {
   /** How it would be queued; hooks want to know. */
   streamingBehavior?: "steer" | "followUp" | undefined;
   source: "rpc" | "interactive" | "extension";
+  /** False: commands, skills and templates do not count in the text. Default true. */
+  expand?: boolean | undefined;
 }
 
 export interface InputStageOptions {

@@ -25,6 +25,7 @@ export interface ModelSelectionOptions {
   recordLevel: () => void;
   /** Told after a change, for extensions. */
   selected?: (model: Model, previous: Model | null, source: "set" | "cycle") => Promise<void>;
+  levelSelected?: (level: ThinkingLevel, previous: ThinkingLevel) => Promise<void>;
 }
 
 /** What the next request is made with. A level the model cannot do is clamped; the wish is kept for the next model. */
@@ -77,6 +78,13 @@ export class ModelSelection {
     if (!this.#options.hasCredentials(model)) throw new CommandError("no_credentials", noCredentialsText(model));
     await this.#switch(model, undefined, "set");
     return model;
+  }
+
+  /** Switches at once to a model at hand; false when it has no credentials. Nobody is waited for. */
+  choose(model: Model): boolean {
+    if (!this.#options.hasCredentials(model)) return false;
+    void this.#switch(model, undefined, "set");
+    return true;
   }
 
   /** The next of the scoped models with credentials, or of all available ones; nothing when there is only one. */
@@ -133,6 +141,7 @@ export class ModelSelection {
     if (level === before) return;
     this.#options.recordLevel();
     await this.#options.emit({ type: "thinking_level_changed", level });
+    await this.#options.levelSelected?.(level, before);
   }
 }
 

@@ -4,7 +4,7 @@ import type { MessageQueue } from "@earendil-works/pi-agent-core";
 import type { UserMessage } from "@earendil-works/pi-ai";
 import type { QueueMode } from "../modes/rpc/rpc-types.js";
 import type { Emit } from "./event-line.js";
-import type { AgentMessage } from "./messages.js";
+import type { AgentMessage, CustomMessage } from "./messages.js";
 import { userText } from "./user-text.js";
 
 export type QueueName = "steering" | "followUp";
@@ -47,7 +47,7 @@ export class Queues {
     return { steering: steering.map(({ text }) => text), followUp: followUp.map(({ text }) => text) };
   }
 
-  async add(name: QueueName, message: UserMessage): Promise<void> {
+  async add(name: QueueName, message: UserMessage | CustomMessage): Promise<void> {
     this.#waiting[name].push({ text: userText(message), message });
     await this.announce();
   }
@@ -65,6 +65,11 @@ export class Queues {
   drop(): void {
     this.#waiting.steering = [];
     this.#waiting.followUp = [];
+  }
+
+  /** Hands everything over to the queues of a session that goes on with the same conversation. */
+  moveTo(other: Queues): void {
+    for (const name of ["steering", "followUp"] as const) other.#waiting[name].push(...this.#waiting[name].splice(0));
   }
 
   async announce(): Promise<void> {

@@ -27,6 +27,8 @@ export interface RecoveryOptions {
   /** Writes a compaction's entry. */
   appendCompaction: (entry: Omit<CompactionResult, "estimatedTokensAfter"> & { fromHook: boolean }) => void;
   prepare?: CompactorOptions["prepare"];
+  /** Told of the end of every compaction. */
+  compacted?: CompactorOptions["ended"];
 }
 
 /** Retry and compaction of one session. */
@@ -70,6 +72,7 @@ export class RunRecovery {
         conversation.reload();
       },
       ...(options.prepare && { prepare: options.prepare }),
+      ...(options.compacted && { ended: options.compacted }),
     });
   }
 

@@ -14,6 +14,10 @@ export interface RunsOptions {
   loop: Omit<AgentLoopOptions, "emit" | "signal" | "steering" | "followUps">;
   /** Runs before the first low-level run of a prompt (automatic compaction). */
   beforeRun?: (signal: AbortSignal) => Promise<void>;
+  /** Adds to the messages a run begins with. */
+  prepare?: (prompts: readonly AgentMessage[]) => Promise<readonly AgentMessage[]>;
+  /** Asked when nothing is left to do: `true` makes one more run with the context as it is. */
+  wantsRun?: (last: AssistantMessage | undefined) => Promise<boolean>;
   /** Sees the last answer of a low-level run that was not aborted, before `agent_end` is announced. */
   recover?: (last: AssistantMessage, signal: AbortSignal) => Recovery | undefined;
   /** Runs between a turn and the next request. */
@@ -62,6 +66,11 @@ export class Runs {
     return this.#outcome;
   }
 
+  /** Aborts with the run under way. */
+  get signal(): AbortSignal | undefined {
+    return this.#current?.abort.signal;
+  }
+
   /** Starts a run; `isRunning` is true when this returns. The caller has made sure that none is under way. */
   start(prompts: readonly AgentMessage[] | MessageQueue): void {
     const abort = new AbortController();
@@ -92,6 +101,7 @@ export class Runs {
     try {
       let next: readonly AgentMessage[] | MessageQueue | undefined = prompts;
       await this.#options.beforeRun?.(signal);
+      if (!("take" in next) && this.#options.prepare) next = await this.#options.prepare(next);
       // A queue that was cleared, or is kept by an abort, starts nothing, so there is no end to announce either.
       if ("take" in next && (signal.aborted || next.isEmpty())) next = undefined;
       hasBegun = next !== undefined;
@@ -100,6 +110,10 @@ export class Runs {
         if (signal.aborted) await this.#options.aborted?.();
         if (signal.aborted && queues.length > 0) await queues.announce();
         next = signal.aborted ? undefined : queues.next();
+        if (!next && !signal.aborted && (await this.#options.wantsRun?.(outcome.last)))
+          next = signal.aborted ? undefined : (queues.next() ?? []);
+        // What came while handlers were asked.
+        next ??= signal.aborted ? undefined : queues.next();
       }
     } catch (error) {
       // Only a bug gets here; the run still ends visibly, and what is queued waits for the next prompt.
@@ -163,8 +177,10 @@ export class Runs {
   }
 
   async #announceAnswer(event: AgentEvent, message: AssistantMessage, outcome: RunOutcome): Promise<void> {
+    const end = event as { type: "message_end"; message: AssistantMessage };
     outcome.last = message;
-    await this.#options.emit(event as AgentSessionEvent);
+    await this.#options.emit(end);
+    outcome.last = end.message; // a handler may have replaced it
     if (message.stopReason !== "error" && message.stopReason !== "aborted") await this.#options.answered?.();
   }
 

@@ -3,12 +3,17 @@
 import { statSync } from "node:fs";
 import type { UserMessage } from "@earendil-works/pi-ai";
 import type { Static } from "typebox";
+import type { ReplacedSessionContext } from "../extensions/api.js";
+import type { StartReason } from "../extensions/event-parts.js";
+import { isCancelled } from "../extensions/hooks.js";
+import { createUi } from "../extensions/ui.js";
 import type { QueuedTexts } from "../modes/rpc/rpc-types.js";
 import type { SessionEntry } from "../sessions/entries.js";
 import { SessionManager } from "../sessions/session-manager.js";
 import type { AgentSession } from "./agent-session.js";
 import { CommandError, mustBeWritten } from "./errors.js";
 import { announceTo, type EventListener } from "./event-line.js";
+import type { ExtensionBindings } from "./extension-host.js";
 import { openStore } from "./stored-sessions.js";
 import { userText } from "./user-text.js";
 
@@ -18,18 +23,32 @@ type Queued = Static<typeof QueuedTexts>;
 export type SessionChange =
   | { kind: "new" }
   | { kind: "resume"; path: string }
-  | { kind: "fork"; entryId: string }
-  | { kind: "clone" };
+  | { kind: "fork"; entryId: string; position: "before" | "at" };
 
-export interface SessionRuntimeOptions {
+/** A session that is ready, and how its extensions are told that it begins. */
+export interface OpenedSession {
   session: AgentSession;
-  /** Makes the session for a store, with what carries over from its predecessor. */
-  create: (store: SessionManager, predecessor: AgentSession) => Promise<{ session: AgentSession; warnings: string[] }>;
+  warnings: string[];
+  begin: (reason: StartReason, previousSessionFile?: string) => Promise<void>;
+}
+
+export interface SessionRuntimeOptions extends OpenedSession {
+  /** Makes the session for a store, with what carries over from its predecessor; `isReload` evaluates everything anew. */
+  create: (store: SessionManager, predecessor: AgentSession, isReload: boolean) => Promise<OpenedSession>;
   /** Told of a listener that threw. */
   fault: (error: unknown) => void;
-  /** Hooks of extensions; `true` refuses the change. Absent without them. */
-  refuses?: (change: SessionChange, signal: AbortSignal) => Promise<boolean>;
 }
+
+/** What is done on the way from one session to another. */
+export interface ReplacementSteps {
+  /** Fills the new session before its extensions hear of it. */
+  setup?: ((store: SessionManager) => Promise<void> | void) | undefined;
+  /** Done in the new session, last. */
+  withSession?: ((ctx: ReplacedSessionContext) => Promise<void> | void) | undefined;
+}
+
+/** Milliseconds that handlers of the end may take: 10 s. */
+const shutdownLimitMs = 10_000;
 
 /** How a replacement ended; `dropped` names queued texts that went with the old session. */
 export interface Replacement {
@@ -44,12 +63,50 @@ export class SessionRuntime {
   readonly #listeners = new Set<EventListener>();
   #session: AgentSession;
   #unsubscribe: () => void;
-  #asking: AbortController | undefined;
+  /** A replacement waits for a handler, which an abort ends. */
+  #asking = false;
+  #isRefused = false;
+  #replacing: Promise<unknown> | undefined;
+  #starting: Promise<void> | undefined;
+  #bindings: ExtensionBindings;
 
   constructor(options: SessionRuntimeOptions) {
     this.#options = options;
     this.#session = options.session;
     this.#unsubscribe = this.#listen(options.session);
+    this.#bindings = {
+      mode: "print",
+      ui: createUi(undefined, { theme: () => undefined }),
+      shutdown: () => {},
+    };
+  }
+
+  /** What extensions see of the outside. */
+  get bindings(): ExtensionBindings {
+    return this.#bindings;
+  }
+
+  /** The mode says who it is, before `start`. */
+  bind(bindings: ExtensionBindings): void {
+    this.#bindings = bindings;
+  }
+
+  /** Tells the extensions of the first session that it begins. Never rejects. */
+  start(): Promise<void> {
+    this.#starting = this.#options.begin("startup").finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  /** The extensions of the first session are being told that it begins. */
+  get isStarting(): boolean {
+    return this.#starting !== undefined;
+  }
+
+  /** Settles when no session is being replaced; undefined when none is. */
+  get replacing(): Promise<unknown> | undefined {
+    return this.#replacing;
   }
 
   get session(): AgentSession {
@@ -64,48 +121,77 @@ export class SessionRuntime {
 
   /** Stops what is under way in the session, and a replacement that waits for a hook. Returns how much that was. */
   async abort(): Promise<number> {
-    const asking = this.#asking;
-    asking?.abort();
-    return (asking ? 1 : 0) + (await this.#session.abort());
+    const asking = this.#asking ? 1 : 0;
+    if (this.#asking) this.#isRefused = true;
+    const stopped = await this.#session.abort();
+    return asking + stopped;
   }
 
   /** Starts an empty session; a run under way is aborted and written first. */
-  newSession(parentSession?: string): Promise<Replacement> {
-    return this.#replace({ kind: "new" }, () => {
+  newSession(parentSession?: string, steps: ReplacementSteps = {}): Promise<Replacement> {
+    const makeStore = () => {
       const { store } = this.#session;
       const facts = { ...(parentSession !== undefined && { parentSession }) };
       if (!store.isPersisted()) return SessionManager.inMemory(store.getCwd(), facts);
       return SessionManager.create(store.getCwd(), store.getSessionDir(), facts);
-    });
+    };
+    return this.#replace({ kind: "new" }, makeStore, steps);
   }
 
   /**
    * Goes on with another session file, in that session's own directory. Throws CommandError `not_found`, `io_error`,
    * `invalid_params` or `not_supported`; the old session stays then.
    */
-  switchSession(path: string): Promise<Replacement> {
-    return this.#replace({ kind: "resume", path }, () => {
+  switchSession(path: string, steps: ReplacementSteps = {}): Promise<Replacement> {
+    const makeStore = () => {
       const store = openStore(path);
       const cwd = store.getCwd();
       if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return store;
       throw new CommandError("not_found", `Cannot open session "${path}": its working directory "${cwd}" is gone`);
-    });
+    };
+    return this.#replace({ kind: "resume", path }, makeStore, steps);
   }
 
-  /** Goes on in a copy that ends before a user's message. Throws CommandError `not_found` for any other entry. */
-  async fork(entryId: string): Promise<Replacement & { text: string }> {
+  /**
+   * Goes on in a copy that ends before a user's message, or, with `position` `at`, at any entry. Throws CommandError
+   * `not_found` for an entry that is not there, or is no user's message.
+   */
+  async fork(
+    entryId: string,
+    { position = "before", ...steps }: ReplacementSteps & { position?: "before" | "at" } = {},
+  ): Promise<Replacement & { text: string }> {
     const entry = this.#session.store.getEntry(entryId);
     const message = entry && userMessageOf(entry);
-    if (!entry || !message) throw new CommandError("not_found", "Invalid entry ID for forking", "entryId");
-    const replacement = await this.#replace({ kind: "fork", entryId }, () => this.#copy(entry.parentId));
-    return { text: userText(message), ...replacement };
+    if (!entry || (position === "before" && !message))
+      throw new CommandError("not_found", "Invalid entry ID for forking", "entryId");
+    const leafId = position === "at" ? entryId : entry.parentId;
+    const replacement = await this.#replace({ kind: "fork", entryId, position }, () => this.#copy(leafId), steps);
+    return { text: message ? userText(message) : "", ...replacement };
   }
 
   /** Goes on in a copy of the active branch. Throws CommandError `nothing_to_do` when nothing was said on it. */
   async clone(): Promise<Replacement> {
     if (this.#session.messages.length === 0)
       throw new CommandError("nothing_to_do", "Nothing to clone: the session is empty");
-    return this.#replace({ kind: "clone" }, () => this.#copy(this.#session.store.getLeafId()));
+    const leafId = () => this.#session.store.getLeafId();
+    return this.#replace({ kind: "fork", entryId: leafId() as string, position: "at" }, () => this.#copy(leafId()), {});
+  }
+
+  /**
+   * Loads extensions, skills, templates and settings again, and goes on with the same session. Throws CommandError `busy`
+   * while something is under way.
+   */
+  reload(): Promise<void> {
+    return this.#exclusively(async () => {
+      const old = this.#session;
+      if (old.isStreaming || old.state().isCompacting)
+        throw new CommandError("busy", "The agent is running. Reload when it has settled");
+      await this.#end(old, "reload");
+      const opened = await this.#options.create(old.store, old, true);
+      opened.session.adoptQueue(old);
+      this.#use(opened.session);
+      await opened.begin("reload");
+    });
   }
 
   /** The user's messages of all branches, in file order. */
@@ -116,10 +202,13 @@ export class SessionRuntime {
     });
   }
 
-  /** Ends the current session in order: run aborted, commands stopped, file let go. */
-  async dispose(): Promise<void> {
-    this.#asking?.abort();
-    await this.#session.dispose();
+  /**
+   * Ends the current session in order: run aborted, commands stopped, extensions told (they get `handlersMs`, 10 s), file
+   * let go.
+   */
+  async dispose({ handlersMs = shutdownLimitMs }: { handlersMs?: number } = {}): Promise<void> {
+    this.#isRefused = true;
+    await this.#end(this.#session, "quit", undefined, handlersMs);
   }
 
   /** A copy with something in it is written at once: the client is told of its file. */
@@ -130,38 +219,86 @@ export class SessionRuntime {
     return copy;
   }
 
-  async #replace(change: SessionChange, makeStore: () => SessionManager): Promise<Replacement> {
-    if (await this.#isRefused(change)) return { cancelled: true };
-    const old = this.#session;
-    // Made before anything ends: a refusal leaves the old session as it is.
-    const early = change.kind === "new" || change.kind === "resume" ? makeStore() : undefined;
-    let made = early && (await this.#options.create(early, old));
-    await old.abort();
-    // A copy has what the abort still wrote.
-    made ??= await this.#options.create(makeStore(), old);
-    const dropped = old.dropQueue();
-    await old.dispose();
-    // The session's own file, which the abort has written to since it was read.
-    const file = old.store.getSessionFile();
-    if (file && early?.getSessionFile() === file) made = await this.#options.create(makeStore(), old);
-    const { session } = made;
-    const warnings = [...made.warnings, ...unwrittenIn(old.store)];
+  async #replace(
+    change: SessionChange,
+    makeStore: () => SessionManager,
+    { setup, withSession }: ReplacementSteps,
+  ): Promise<Replacement> {
+    const replacement = await this.#exclusively(async () => {
+      if (await this.#isRefusedBy(change)) return { cancelled: true };
+      const old = this.#session;
+      const previous = old.store.getSessionFile();
+      const reason = change.kind;
+      // Made before anything ends: a refusal leaves the old session as it is.
+      let store = reason === "fork" ? undefined : makeStore();
+      await old.abort();
+      // A copy has what the abort still wrote.
+      store ??= makeStore();
+      const dropped = old.dropQueue();
+      await this.#end(old, reason, store.getSessionFile());
+      // The session's own file, which has been written to since it was read.
+      if (previous && store.getSessionFile() === previous) store = makeStore();
+      await setup?.(store);
+      const made = await this.#options.create(store, old, false);
+      this.#use(made.session);
+      await made.begin(reason, previous);
+      const warnings = [...made.warnings, ...unwrittenIn(old.store)];
+      const lost = dropped.steering.length + dropped.followUp.length > 0;
+      return { cancelled: false, ...(lost && { dropped }), ...(warnings.length > 0 && { warnings }) };
+    });
+    // It may replace the session once more.
+    const { runner } = this.#session;
+    if (!replacement.cancelled && withSession && runner) await withSession(runner.replacedContext);
+    return replacement;
+  }
+
+  /** One replacement after another. */
+  async #exclusively<T>(change: () => Promise<T>): Promise<T> {
+    const before = this.#replacing;
+    const done = (async () => {
+      await before?.catch(() => {});
+      return change();
+    })();
+    this.#replacing = done;
+    try {
+      return await done;
+    } finally {
+      if (this.#replacing === done) this.#replacing = undefined;
+    }
+  }
+
+  #use(session: AgentSession): void {
     this.#unsubscribe();
     this.#session = session;
     this.#unsubscribe = this.#listen(session);
-    const lost = dropped.steering.length + dropped.followUp.length > 0;
-    return { cancelled: false, ...(lost && { dropped }), ...(warnings.length > 0 && { warnings }) };
   }
 
-  async #isRefused(change: SessionChange): Promise<boolean> {
-    const { refuses } = this.#options;
-    if (!refuses) return false;
-    const asking = new AbortController();
-    this.#asking = asking;
+  /** The extensions are told when nothing runs any more, and may still write; after that they are let go of. */
+  async #end(
+    session: AgentSession,
+    reason: "quit" | "reload" | "new" | "resume" | "fork",
+    targetSessionFile?: string,
+    limitMs = shutdownLimitMs,
+  ): Promise<void> {
+    const { runner } = session;
+    await session.dispose(async () => {
+      if (!runner?.has("session_shutdown")) return;
+      const event = { reason, ...(targetSessionFile !== undefined && { targetSessionFile }) };
+      if (await isLate(runner.each("session_shutdown", event), limitMs)) runner.interrupt();
+    });
+    runner?.invalidate();
+  }
+
+  async #isRefusedBy(change: SessionChange): Promise<boolean> {
+    const { runner } = this.#session;
+    const name = change.kind === "fork" ? "session_before_fork" : "session_before_switch";
+    if (!runner?.has(name)) return false;
+    this.#asking = true;
+    this.#isRefused = false;
     try {
-      return (await refuses(change, asking.signal)) || asking.signal.aborted;
+      return (await isCancelled(runner, name, eventOf(change))) || this.#isRefused;
     } finally {
-      this.#asking = undefined;
+      this.#asking = false;
     }
   }
 
@@ -178,4 +315,21 @@ function unwrittenIn(store: SessionManager): string[] {
 
 function userMessageOf(entry: SessionEntry): UserMessage | undefined {
   return entry.type === "message" && entry.message?.role === "user" ? entry.message : undefined;
+}
+
+function eventOf(change: SessionChange) {
+  if (change.kind === "fork") return { entryId: change.entryId, position: change.position };
+  if (change.kind === "new") return { reason: change.kind };
+  return { reason: change.kind, targetSessionFile: change.path };
+}
+
+/** Whether a promise is still open after so many milliseconds. */
+async function isLate(promise: Promise<void>, limitMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<true>((resolve) => {
+    timer = setTimeout(resolve, limitMs, true);
+  });
+  const isOpen = await Promise.race([promise.then(() => false), late]);
+  clearTimeout(timer);
+  return isOpen;
 }

@@ -3,6 +3,7 @@
 import type { Model } from "@earendil-works/pi-ai";
 import type { SessionStats } from "../modes/rpc/rpc-types.js";
 import type { UsageSum } from "../sessions/usage-totals.js";
+import type { AgentMessage } from "./messages.js";
 import { contextUse, type MeasuredContext } from "./token-estimate.js";
 
 /**
@@ -35,4 +36,15 @@ export function sessionStats(
     cost,
     ...(contextUsage && { contextUsage }),
   };
+}
+
+/** The text of the latest answer that has one; null when there is none. */
+export function lastAssistantText(messages: readonly AgentMessage[]): string | null {
+  for (let at = messages.length - 1; at >= 0; at -= 1) {
+    const message = messages[at];
+    if (message?.role !== "assistant") continue;
+    const texts = message.content.filter((block) => block.type === "text").map(({ text }) => text);
+    if (texts.length > 0) return texts.join("");
+  }
+  return null;
 }

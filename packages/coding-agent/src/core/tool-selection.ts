@@ -11,24 +11,38 @@ export interface ToolSelection {
   none?: boolean | undefined;
   /** None of the built-in tools. */
   noBuiltin?: boolean | undefined;
+  /** Names that no tool has are left out instead of refused. */
+  isLenient?: boolean | undefined;
 }
 
 /**
  * The names to offer, in the order of `available`. Throws an error that names what is wrong with the selection: plain
  * names mixed with changes, or a name that no tool has. Unknown names among the defaults, which a settings file gives, are
- * left out; `unknownTools` finds them.
+ * left out; `unknownTools` finds them. `others` are tools beside the built-in ones that are on by themselves.
  */
 export function selectTools(
   available: readonly string[],
   selection: ToolSelection,
   defaults: readonly string[] = defaultToolNames,
+  others: readonly string[] = [],
 ): string[] {
   if (selection.none) return [];
   const known = defaults.filter((entry) => isKnown(entry, available));
-  const base = selection.noBuiltin ? [] : changed(defaultToolNames, known, available);
-  const chosen = selection.tools ? changed(base, selection.tools, available) : base;
+  const builtIn = selection.noBuiltin ? [] : changed(defaultToolNames, known, available);
+  const base = [...builtIn, ...others.filter((name) => !known.some((entry) => entry.trim() === `-${name}`))];
+  const asked = selection.isLenient ? selection.tools?.filter((entry) => isKnown(entry, available)) : selection.tools;
+  const chosen = asked ? changed(base, asked, available) : base;
   const excluded = matcher(selection.exclude ?? []);
   return available.filter((name) => chosen.includes(name) && !excluded(name));
+}
+
+/** Whether a tool that comes later may be on by itself: no list leaves it out. */
+export function isSelectable(name: string, { none, tools = [], exclude = [] }: ToolSelection): boolean {
+  if (none || matcher(exclude)(name)) return false;
+  const entries = tools.map((entry) => entry.trim()).filter(Boolean);
+  if (entries.length === 0) return true;
+  if (entries.every((entry) => /^[+-]/.test(entry))) return !entries.includes(`-${name}`);
+  return matcher(entries)(name);
 }
 
 /** `list` as a whole selection, or as changes to `base`. */

@@ -8,6 +8,10 @@ export interface SystemPromptParts {
   /** The tools on offer, in order. A tool without a snippet is not listed, but still described by its declaration. */
   tools: readonly { name: string; snippet?: string; guidelines?: readonly string[] }[];
   contextFiles: readonly ContextFile[];
+  /** Rules of no tool in particular, one sentence each. */
+  rules?: readonly string[];
+  /** Sections of others by tag name, in front of the addendum. */
+  sections?: Readonly<Record<string, string>>;
   /** Replaces the sections preamble, tools, rules and docs. */
   customPrompt?: string;
   /** Follow in the addendum. */
@@ -25,6 +29,7 @@ export function buildSystemPrompt(parts: SystemPromptParts): string {
   const own = [preamble, tools(parts), rules(parts), docs(parts)];
   const sections = [
     ...(parts.customPrompt === undefined ? own : [parts.customPrompt]),
+    ...Object.entries(parts.sections ?? {}).map(([tag, text]) => `<${tag}>\n${text.trim()}\n</${tag}>`),
     ...(parts.appendPrompts ?? []),
     projectContext(parts),
     skills(parts),
@@ -51,8 +56,8 @@ const commonRules = [
   "Name files by their paths. Keep answers short; explain what is not obvious.",
 ];
 
-function rules({ tools: offered }: SystemPromptParts): string {
-  const lines = new Set([...commonRules, ...offered.flatMap(({ guidelines }) => guidelines ?? [])]);
+function rules({ tools: offered, rules: more = [] }: SystemPromptParts): string {
+  const lines = new Set([...commonRules, ...offered.flatMap(({ guidelines }) => guidelines ?? []), ...more]);
   return `<rules>\n${[...lines].map((rule) => `- ${rule}`).join("\n")}\n</rules>`;
 }
 

@@ -256,7 +256,8 @@ class RunningCommand {
   }
 }
 
-function toResult(capture: OutputCapture, end: Exclude<CommandEnd, { error: unknown }>): CommandResult {
+/** What was captured, with how it ended. */
+export function toResult(capture: OutputCapture, end: Exclude<CommandEnd, { error: unknown }>): CommandResult {
   const truncation = capture.snapshot();
   const log = truncation.truncated && capture.logPath;
   return {

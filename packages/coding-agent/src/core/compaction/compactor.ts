@@ -45,6 +45,17 @@ export interface CompactorOptions {
   record: (entry: Omit<CompactionResult, "estimatedTokensAfter"> & { fromHook: boolean }) => void;
   /** Hooks of extensions; absent without them. */
   prepare?: (preparation: CompactionPreparation, signal: AbortSignal) => Promise<PreparedCompaction | undefined>;
+  /** Told of the end, before it is announced. */
+  ended?: (end: CompactionEnd) => Promise<void>;
+}
+
+/** How a compaction ended; `result` is absent when it failed or was aborted. */
+export interface CompactionEnd {
+  reason: CompactionReason;
+  willRetry: boolean;
+  fromHook: boolean;
+  aborted: boolean;
+  errorMessage?: string;
 }
 
 interface Attempt {
@@ -66,6 +77,8 @@ export class Compactor {
   #isHopeless = false;
   /** An overflow of this user turn has been recovered from already. */
   #hasRecovered = false;
+  /** The summary of the one that is running comes from an extension. */
+  #fromHook = false;
 
   constructor(options: CompactorOptions) {
     this.#options = options;
@@ -186,10 +199,14 @@ export class Compactor {
     await acquire?.();
     await emit({ type: "compaction_start", reason });
     let result: CompactionResult;
+    this.#fromHook = false;
+    const ended = async (end: Pick<CompactionEnd, "aborted" | "errorMessage">) =>
+      this.#options.ended?.({ reason, willRetry, fromHook: this.#fromHook, ...end });
     try {
       result = await this.#make(reason, attempt);
     } catch (error) {
       const { aborted, command, info } = failureOf(error, signal);
+      await ended({ aborted, ...(!aborted && { errorMessage: command.message }) });
       this.#running = undefined;
       await emit({
         type: "compaction_end",
@@ -201,6 +218,7 @@ export class Compactor {
       });
       return { error: command };
     }
+    await ended({ aborted: false });
     this.#running = undefined; // whoever hears of the end may send the next prompt
     await emit({ type: "compaction_end", reason, result, aborted: false, willRetry });
     return { result };
@@ -222,6 +240,7 @@ export class Compactor {
     const given = await prepare?.(preparation, signal);
     if (signal.aborted || (given && "cancel" in given)) throw new SummaryError("Cancelled", { kind: "aborted" });
     if (given && "summary" in given) {
+      this.#fromHook = true;
       const { firstKeptEntryId = plan.firstKeptEntryId, details, usage, summary } = given;
       const entry = { summary, firstKeptEntryId, tokensBefore: given.tokensBefore ?? tokensBefore };
       const whole = { ...entry, ...(details !== undefined && { details }), ...(usage && { usage }) };

@@ -37,14 +37,24 @@ Anything else that would have to be found out again: values, ids, addresses, ver
 
 Copy names, paths, numbers and error texts exactly. Prefer short lines to prose. Do not guess and do not praise.`;
 
-/** The text of a summary request. `previous` is the summary so far, which the new one replaces. */
+export interface SummaryWishes {
+  previous?: string | undefined;
+  instructions?: string | undefined;
+  replaceInstructions?: boolean | undefined;
+}
+
+/**
+ * The text of a summary request. `previous` is the summary so far, which the new one replaces; with `replaceInstructions`
+ * the instructions take the place of ours.
+ */
 export function summaryRequest(
   kind: SummaryKind,
   paragraphs: readonly string[],
-  { previous, instructions }: { previous?: string | undefined; instructions?: string | undefined },
+  { previous, instructions, replaceInstructions }: SummaryWishes,
 ): string {
   const parts = [`<conversation>\n${paragraphs.join("\n\n")}\n</conversation>`];
   if (previous) parts.push(`<summary-so-far>\n${previous}\n</summary-so-far>`);
+  if (replaceInstructions && instructions?.trim()) return [...parts, instructions.trim()].join("\n\n");
   parts.push(purpose[kind]);
   if (previous)
     parts.push(

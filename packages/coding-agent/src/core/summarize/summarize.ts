@@ -44,6 +44,8 @@ export interface SummaryJob {
   messages: readonly AgentMessage[];
   previous?: string | undefined;
   instructions?: string | undefined;
+  /** The instructions are the whole request. */
+  replaceInstructions?: boolean | undefined;
   signal: AbortSignal;
   source: "compaction" | "branchSummary";
   reason?: CompactionReason;
@@ -88,7 +90,8 @@ export class Summarizer {
     let previous = job.previous;
     let usage: Usage | undefined;
     for (const piece of pieces(paragraphs, pieceCharacters(job.model, previous))) {
-      const text = summaryRequest(job.kind, piece, { previous, instructions: job.instructions });
+      const { instructions, replaceInstructions } = job;
+      const text = summaryRequest(job.kind, piece, { previous, instructions, replaceInstructions });
       const answer = await this.#ask(job, text);
       usage = usage ? addUsage(usage, answer.usage) : answer.usage;
       previous = textOf(answer);

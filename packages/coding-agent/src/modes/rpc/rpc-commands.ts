@@ -105,7 +105,7 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
   delete_session: async ({ stored }, { sessionPath }) => ({ trashPath: await stored.delete(sessionPath) }),
   set_label: ({ runtime }, { entryId, label }) => runtime.session.setLabel(entryId, label).then(() => undefined),
   navigate_tree: ({ runtime }, { entryId, summarize, customInstructions }) =>
-    runtime.session.navigate(entryId, summarize, customInstructions),
+    runtime.session.navigate({ entryId, summarize, instructions: customInstructions }),
   get_last_assistant_text: ({ runtime }) => ({ text: runtime.session.lastAssistantText() }),
   set_session_name: ({ runtime }, { name }) => runtime.session.setName(name).then(() => undefined),
   get_commands: ({ commands }) => ({ commands: commands() }),

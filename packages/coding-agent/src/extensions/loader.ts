@@ -1,0 +1,142 @@
+// A TypeScript or JavaScript module → its extension, with import names that lead to our own modules.
+
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import type { Jiti } from "jiti";
+import type { SourceInfo } from "../modes/rpc/rpc-types.js";
+import type { ExtensionFactory } from "./api.js";
+import { createApi } from "./create-api.js";
+import { Extension } from "./extension.js";
+import { type ExtensionRuntime, textOf } from "./runtime.js";
+
+/** An extension to load: the path of its module, and where it comes from. */
+export interface ExtensionFile {
+  path: string;
+  sourceInfo: SourceInfo;
+}
+
+/** An extension of a program that embeds this one: its factory is at hand. */
+export interface InlineExtension {
+  name?: string;
+  factory: ExtensionFactory;
+}
+
+export interface LoaderOptions {
+  /** The modules that import names lead to, whatever copies of them extensions bring. */
+  modules: () => Promise<Record<string, object>>;
+  /** Where compiled modules are kept; absent to keep none. */
+  cacheDir?: string | undefined;
+}
+
+/** An extension that cannot be loaded; the text names its file. */
+export class ExtensionLoadError extends Error {
+  override readonly name = "ExtensionLoadError";
+  readonly path: string;
+
+  constructor(path: string, reason: string) {
+    super(`Cannot load extension "${path}": ${reason}`);
+    this.path = path;
+  }
+}
+
+/** Loads extensions for session after session: modules stay evaluated until `forget`. */
+export class ExtensionLoader {
+  readonly #options: LoaderOptions;
+  #jiti: Promise<Jiti> | undefined;
+  readonly #factories = new Map<string, Promise<ExtensionFactory>>();
+  /** The folders of the extensions evaluated so far. */
+  readonly #roots = new Set<string>();
+
+  constructor(options: LoaderOptions) {
+    this.#options = options;
+  }
+
+  /** Modules of the extensions loaded so far are evaluated anew from now on; what is below their node_modules stays. */
+  forget(): void {
+    this.#factories.clear();
+    const { cache } = createRequire(import.meta.url);
+    for (const path of Object.keys(cache)) {
+      const isOwn = (root: string) => path.startsWith(root) && !path.slice(root.length).includes("/node_modules/");
+      if ([...this.#roots].some(isOwn)) delete cache[path];
+    }
+  }
+
+  /**
+   * Evaluates the modules that are not yet, then runs the factories one after another. Throws `ExtensionLoadError` for the
+   * first that fails, unless `onError` takes it and the rest goes on.
+   */
+  async load(
+    files: readonly (ExtensionFile | (InlineExtension & { sourceInfo: SourceInfo }))[],
+    runtime: ExtensionRuntime,
+    onError?: (error: ExtensionLoadError) => void,
+  ): Promise<Extension[]> {
+    const loaded: Extension[] = [];
+    const owners = new Map<string, Extension>();
+    const claimTool = (name: string, extension: Extension) => {
+      const owner = owners.get(name);
+      if (owner && owner !== extension) throw new Error(`Tool "${name}" is registered by "${owner.path}" already`);
+      owners.set(name, extension);
+    };
+    for (const file of files) {
+      const path = "path" in file ? file.path : `<inline:${file.name ?? loaded.length + 1}>`;
+      const extension = new Extension(path, file.sourceInfo);
+      try {
+        const factory = "factory" in file ? file.factory : await this.#factory(file);
+        await factory(createApi(extension, { runtime, claimTool }));
+        loaded.push(extension);
+      } catch (error) {
+        extension.clear();
+        for (const [name, owner] of owners) if (owner === extension) owners.delete(name);
+        const failure = new ExtensionLoadError(path, textOf(error));
+        if (!onError) throw failure;
+        onError(failure);
+      }
+    }
+    return loaded;
+  }
+
+  #factory({ path, sourceInfo }: ExtensionFile): Promise<ExtensionFactory> {
+    let factory = this.#factories.get(path);
+    if (!factory) {
+      const folder = sourceInfo.origin === "package" ? sourceInfo.baseDir : undefined;
+      this.#roots.add(`${folder ?? dirname(path)}/`);
+      factory = this.#evaluate(path);
+      this.#factories.set(path, factory);
+      // One that failed may be mended before the next session.
+      factory.catch(() => this.#factories.delete(path));
+    }
+    return factory;
+  }
+
+  async #evaluate(path: string): Promise<ExtensionFactory> {
+    if (!existsSync(path)) throw new Error("there is no such file");
+    this.#jiti ??= this.#createJiti();
+    const jiti = await this.#jiti;
+    const module = await jiti.import<unknown>(path);
+    const factory = defaultExportOf(module);
+    if (typeof factory !== "function") throw new Error("its default export is not a function");
+    return factory as ExtensionFactory;
+  }
+
+  async #createJiti(): Promise<Jiti> {
+    const { modules, cacheDir } = this.#options;
+    // Loaded with the first extension: saves a start without any 90 ms.
+    const [{ createJiti }, virtualModules] = await Promise.all([import("jiti"), modules()]);
+    return createJiti(import.meta.url, {
+      virtualModules,
+      fsCache: cacheDir ?? false,
+      // A module that two extensions import is evaluated once.
+      moduleCache: true,
+      interopDefault: true,
+    });
+  }
+}
+
+/** `export default`, `module.exports`, and a default that was wrapped once more on the way. */
+function defaultExportOf(module: unknown): unknown {
+  if (typeof module === "function") return module;
+  const outer = (module as { default?: unknown } | null)?.default;
+  if (typeof outer === "function") return outer;
+  return (outer as { default?: unknown } | null | undefined)?.default;
+}
