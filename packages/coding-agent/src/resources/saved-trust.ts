@@ -36,5 +36,6 @@ export function savedTrust(agentDir: string, cwd: string): SavedTrust {
 export async function saveTrust(agentDir: string, cwd: string, trusted: boolean): Promise<void> {
   // Loaded when something is saved: saves their 10 ms at start.
   const { updateJsonFile } = await import("./update-json-file.js");
-  await updateJsonFile(trustPath(agentDir), "trust", (file) => void (file[realPathOf(cwd)] = trusted), { mode: 0o600 });
+  const decision = { [realPathOf(cwd)]: trusted };
+  await updateJsonFile(trustPath(agentDir), "trust", (file) => void Object.assign(file, decision), { mode: 0o600 });
 }
