@@ -58,5 +58,7 @@ async function fetchPackage(named: string, options: DiscoverOptions): Promise<st
   // Loaded when a package has to be fetched: saves npm's and git's part of the program at every other start.
   const { PackageStore } = await import("./packages/package-store.js");
   const store = new PackageStore({ ...options, npmCommand: options.settings.settings.npmCommand });
-  return store.ensure(named, "temporary", { isOffline: options.isOffline ?? false });
+  return store.ensure(named, "temporary", { isOffline: options.isOffline ?? false }).catch((error: Error) => {
+    throw new Error(`Cannot load the extension "${hideCredentials(named)}": ${error.message}`);
+  });
 }

@@ -3,7 +3,7 @@
 import type { Diagnostic } from "./diagnostic.js";
 import type { Candidates, DiscoverOptions } from "./discover-options.js";
 import { changeSelection, narrowPackage, readPackage } from "./package-resources.js";
-import { needsInstall } from "./packages/installed.js";
+import { needsInstall, notInstalledText } from "./packages/installed.js";
 import { packageRoot, scopeDirectory } from "./packages/locations.js";
 import { hideCredentials, identityOf, type PackageSource, parseSource } from "./packages/source.js";
 import { resourceKinds } from "./resource-kinds.js";
@@ -89,7 +89,7 @@ function read(
 /** Why a package could not be installed; undefined when it was. */
 async function install({ scope, source, entry }: ChosenPackage, options: DiscoverOptions): Promise<string | undefined> {
   if (source.type === "local") return undefined;
-  if (options.isOffline) return `it is not installed; run "pi install" with a network`;
+  if (options.isOffline) return notInstalledText;
   try {
     // Loaded when a package is missing: saves npm's and git's part of the program at every other start.
     const { PackageStore } = await import("./packages/package-store.js");

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: places of templates are written like this
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

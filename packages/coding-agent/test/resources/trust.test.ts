@@ -68,7 +68,11 @@ describe("decideTrust", () => {
 describe("resolveTrust", () => {
   const asked = (answer: TrustAnswer) => {
     const calls: string[] = [];
-    return { calls, decide: async () => (calls.push("asked"), answer) };
+    const decide = async () => {
+      calls.push("asked");
+      return answer;
+    };
+    return { calls, decide };
   };
 
   test("who is asked wins over what is saved, and holds for this process only", async () => {

@@ -11,3 +11,6 @@ export function needsInstall(source: PackageSource, root: string): boolean {
   if (source.type === "git" || source.pinned === undefined) return false;
   return readPackageFile(root)?.version !== source.pinned.replace(/^v/, "");
 }
+
+/** Why a package that is not there is not fetched either. */
+export const notInstalledText = "it is not installed, and nothing is fetched offline";

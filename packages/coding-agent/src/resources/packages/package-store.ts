@@ -8,7 +8,7 @@ import { makeFolders } from "../../lib/make-folders.js";
 import { kindOf } from "../folder.js";
 import { readPackageFile } from "../manifest.js";
 import { hideFromGit, reconcileGit } from "./git-package.js";
-import { needsInstall } from "./installed.js";
+import { needsInstall, notInstalledText } from "./installed.js";
 import { npmRoot, type PackageScope, packageRoot, scopeDirectory } from "./locations.js";
 import { runProgram } from "./run-program.js";
 import { type GitSource, type NpmSource, type PackageSource, parseSource } from "./source.js";
@@ -53,7 +53,7 @@ export class PackageStore {
     const parsed = parseSource(source);
     const root = packageRoot(parsed, scope, this.#options);
     if (!needsInstall(parsed, root)) return root;
-    if (isOffline) throw new Error(`Cannot use the package: it is not installed, and --offline forbids fetching it`);
+    if (isOffline) throw new Error(notInstalledText);
     await this.install(source, scope);
     return root;
   }
