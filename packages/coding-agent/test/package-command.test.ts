@@ -299,6 +299,9 @@ describe("at a start", () => {
     expect((await discover(place, ["git:host.test/user/r"], env)).extensions.map((file) => file.path)).toEqual([path]);
     expect((await discover(place, ["git:host.test/user/r"], {}, true)).extensions).toHaveLength(1);
     expect(existsSync(join(place.agentDir, "settings.json"))).toBe(false);
+    const secret = await discover(place, ["https://me:canary@127.0.0.1:1/u/r"], {}).catch((error) => error.message);
+    expect(secret).toContain('Cannot load the extension "https://127.0.0.1:1/u/r": ');
+    expect(secret).not.toContain("canary");
     await expect(discover(place, ["git:host.test/user/gone"], env)).rejects.toThrow(
       'Cannot load the extension "git:host.test/user/gone": "git clone" failed: ',
     );

@@ -179,6 +179,22 @@ describe("folders", () => {
     ]);
   });
 
+  test("inner ignore files win over outer ones, and a folder that is a skill brings only itself", async () => {
+    const place = workspace({
+      "agent/skills/.ignore": "drop*\n",
+      "agent/skills/sub/.fdignore": "!drop-not\n",
+      "agent/skills/drop/SKILL.md": skill("drop"),
+      "agent/skills/sub/drop-not/SKILL.md": skill("drop-not"),
+      "agent/skills/sub/drop-too/SKILL.md": skill("drop-too"),
+      "one/SKILL.md": skill("one"),
+      "one/reference.md": skill("reference"),
+    });
+    expect((await paths(place, { skills: ["../one"] })).skills).toEqual([
+      "agent/skills/sub/drop-not/SKILL.md",
+      "one/SKILL.md",
+    ]);
+  });
+
   test("shared skills come from the working directory up to the repository", async () => {
     const place = workspace({
       ".agents/skills/outside/SKILL.md": skill("outside"),
