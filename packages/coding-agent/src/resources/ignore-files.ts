@@ -35,6 +35,11 @@ export async function withIgnoreFiles(
   return [...outer, { folder, test: (path) => matcher.test(path) }];
 }
 
+/** The rules that count below a folder that is walked: those that ignore it have been overruled by inner ones. */
+export function rulesBelow(rules: IgnoreRules, folder: string): IgnoreRules {
+  return rules.filter((rule) => !rule.test(`${relative(rule.folder, folder)}/`).ignored);
+}
+
 /** Whether the innermost rule that says something about an entry says to ignore it. */
 export function isIgnored(rules: IgnoreRules, { path, kind }: FolderEntry): boolean {
   for (const { folder, test } of [...rules].reverse()) {

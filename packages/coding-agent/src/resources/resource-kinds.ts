@@ -2,7 +2,7 @@
 
 import { basename, join } from "node:path";
 import { kindOf, listFolder, realPathOf } from "./folder.js";
-import { type IgnoreRules, isIgnored, withIgnoreFiles } from "./ignore-files.js";
+import { type IgnoreRules, isIgnored, rulesBelow, withIgnoreFiles } from "./ignore-files.js";
 import { manifestEntries, readManifest } from "./manifest.js";
 
 export const resourceKinds = ["extensions", "skills", "prompts"] as const;
@@ -83,7 +83,9 @@ async function skillFilesIn(
   for (const entry of entries) {
     if (!isWalked(entry.name) || isIgnored(rules, entry)) continue;
     if (entry.kind === "folder")
-      files.push(...(await skillFilesIn(entry.path, { loose: false, rules, seen: walk.seen })));
+      files.push(
+        ...(await skillFilesIn(entry.path, { loose: false, rules: rulesBelow(rules, entry.path), seen: walk.seen })),
+      );
     else if (walk.loose && /\.md$/i.test(entry.name)) files.push(entry.path);
   }
   return files;
