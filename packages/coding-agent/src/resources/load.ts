@@ -10,7 +10,7 @@ import { ModelRegistry } from "./model-registry.js";
 import { chosenProxy, useProxy } from "./proxy.js";
 import type { Settings } from "./settings.js";
 import { type SettingsLayer, SettingsManager } from "./settings-manager.js";
-import { protectedResources } from "./trust.js";
+import { untrustedDiagnostic } from "./trust.js";
 
 export interface LoadOptions {
   cwd: string;
@@ -80,12 +80,10 @@ function unusedResources(cwd: string, isTrusted: boolean): Diagnostic[] {
     message,
     path,
   });
-  const unused = isTrusted ? [] : protectedResources(cwd).filter((path) => path !== mcp);
+  const untrusted = isTrusted ? undefined : untrustedDiagnostic(cwd, [mcp]);
   return [
     ...(existsSync(mcp) ? [warn(mcp, "MCP servers are not supported yet; the file is ignored")] : []),
-    ...(unused.length > 0
-      ? [warn(projectDirectory(cwd), "The project is not trusted: its own settings and resources are not used")]
-      : []),
+    ...(untrusted ? [untrusted] : []),
   ];
 }
 

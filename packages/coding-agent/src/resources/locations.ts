@@ -5,6 +5,11 @@ import { agentDirectory, expandHome } from "../lib/agent-directory.js";
 
 export { agentDirectory, expandHome } from "../lib/agent-directory.js";
 
+/** A path somebody wrote, absolute: a leading `~` is the home directory, others are relative to `base`. */
+export function resolveHome(base: string, path: string): string {
+  return resolve(base, expandHome(path));
+}
+
 /** The directory of a project's resources, below its working directory. */
 export const projectDirectoryName = ".pi";
 

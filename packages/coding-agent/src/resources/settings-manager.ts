@@ -6,7 +6,7 @@ import type { Diagnostic } from "./diagnostic.js";
 import { faultAt, type JsonFile, type JsonObject, readJsonFile } from "./json-file.js";
 import { agentDirectory, projectDirectory } from "./locations.js";
 import { selectNames } from "./select-names.js";
-import { defaultSettings, joinedSettings, Settings, userOnlySettings } from "./settings.js";
+import { defaultSettings, joinedSettings, type PackageEntry, Settings, userOnlySettings } from "./settings.js";
 
 /** What may be said of the settings: any part of them. */
 export type SettingsLayer = { [Key in keyof Settings]?: Settings[Key] extends object ? object : Settings[Key] };
@@ -70,6 +70,65 @@ export class SettingsManager {
   /** The project's file likewise; empty when the project is not trusted. */
   get projectSettings(): Readonly<JsonObject> {
     return this.#project;
+  }
+
+  /** The names extensions know these by; copies, which may be changed. */
+  getGlobalSettings(): JsonObject {
+    return structuredClone(this.#user);
+  }
+  getProjectSettings(): JsonObject {
+    return structuredClone(this.#project);
+  }
+  getPackages(): PackageEntry[] {
+    return structuredClone(this.#settings.packages);
+  }
+  getExtensionPaths(): string[] {
+    return [...this.#settings.extensions];
+  }
+  getSkillPaths(): string[] {
+    return [...this.#settings.skills];
+  }
+  getPromptTemplatePaths(): string[] {
+    return [...this.#settings.prompts];
+  }
+  getEnableSkillCommands(): boolean {
+    return this.#settings.enableSkillCommands;
+  }
+  getDefaultProvider(): string | undefined {
+    return this.#settings.defaultProvider;
+  }
+  getDefaultModel(): string | undefined {
+    return this.#settings.defaultModel;
+  }
+  getDefaultThinkingLevel(): Settings["defaultThinkingLevel"] {
+    return this.#settings.defaultThinkingLevel;
+  }
+  getEnabledModels(): string[] {
+    return [...this.#settings.enabledModels];
+  }
+  getSteeringMode(): Settings["steeringMode"] {
+    return this.#settings.steeringMode;
+  }
+  getFollowUpMode(): Settings["followUpMode"] {
+    return this.#settings.followUpMode;
+  }
+  getCompactionSettings(): Settings["compaction"] {
+    return structuredClone(this.#settings.compaction);
+  }
+  getBranchSummarySettings(): Settings["branchSummary"] {
+    return structuredClone(this.#settings.branchSummary);
+  }
+  getRetrySettings(): Settings["retry"] {
+    return structuredClone(this.#settings.retry);
+  }
+  getShellPath(): string | undefined {
+    return this.#settings.shellPath;
+  }
+  getShellCommandPrefix(): string | undefined {
+    return this.#settings.shellCommandPrefix;
+  }
+  getNpmCommand(): string[] | undefined {
+    return this.#settings.npmCommand && [...this.#settings.npmCommand];
   }
 
   /** Reads the files again. */

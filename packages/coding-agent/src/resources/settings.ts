@@ -18,9 +18,24 @@ const timeout = (description: string, value: number) =>
 const queueMode = (which: string) =>
   choice(`How queued ${which} messages are delivered.`, ["one-at-a-time", "all"] as const, "one-at-a-time");
 
+/** A package as it stands in the settings: its source alone, or with lists that narrow what it brings. */
+export const PackageEntry = Type.Union([
+  Type.String({ minLength: 1 }),
+  Type.Object({
+    source: Type.String({ minLength: 1 }),
+    extensions: Type.Optional(Type.Array(Type.String())),
+    skills: Type.Optional(Type.Array(Type.String())),
+    prompts: Type.Optional(Type.Array(Type.String())),
+    themes: Type.Optional(Type.Array(Type.String())),
+    autoload: Type.Optional(Type.Boolean()),
+  }),
+]);
+export type PackageEntry = Static<typeof PackageEntry>;
+
 /** Every setting as it is in force: what has a default is always there. In a file everything may be left out. */
 export const Settings = Type.Object(
   {
+    $schema: text("Where editors find the schema of this file; not used."),
     defaultProvider: text("Provider of the model to start with."),
     defaultModel: text("Id of the model to start with."),
     defaultThinkingLevel: Type.Unsafe<ThinkingLevel>({
@@ -138,19 +153,54 @@ export const Settings = Type.Object(
       },
       { description: "What commands may see." },
     ),
-    npmCommand: Type.Optional(Type.Array(Type.String(), { description: "Command used to install packages." })),
-    packages: Type.Array(Type.Unknown(), { default: [], description: "Packages that bring resources." }),
-    extensions: strings("Extension files or directories."),
-    skills: strings("Skill files or directories."),
-    prompts: strings("Prompt template files or directories."),
-    enableSkillCommands: flag("Offer skills as `/skill:name` commands.", true),
+    npmCommand: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        description: "Command and first arguments used in place of npm to install packages.",
+      }),
+    ),
+    selfUpdateCommand: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Kept for other programs: this one does not update itself. User settings only.",
+      }),
+    ),
+    packages: Type.Array(PackageEntry, {
+      default: [],
+      description: "Packages that bring resources: sources, or objects with `source` and lists that narrow them.",
+    }),
+    extensions: strings("Extension files or directories; `!glob`, `+path` and `-path` choose among what is found."),
+    skills: strings("Skill files or directories; chosen among likewise."),
+    prompts: strings("Prompt template files or directories; chosen among likewise."),
+    enableSkillCommands: flag("List skills as `/skill:name` commands; they can be called in any case.", true),
+    codemode: Type.Object(
+      {
+        mode: choice("How scripts see tools.", ["on", "only"] as const, "on"),
+        inlineBudget: Type.Number({ minimum: 0, default: 3000, description: "Tokens for declarations of tools." }),
+      },
+      { description: "Kept for other programs: there is no tool of this name yet." },
+    ),
+    sessionShareDestination: choice(
+      "Kept for other programs: nothing is shared from here.",
+      ["auto", "gist", "radius"] as const,
+      "auto",
+    ),
+    enableInstallTelemetry: flag("Kept for other programs: nothing is ever reported from here.", true),
+    enableAnalytics: flag("Kept for other programs: nothing is ever reported from here.", false),
+    warnings: Type.Object(
+      { anthropicExtraUsage: flag("Kept for other programs: no subscription is used here.", true) },
+      { description: "Warnings that can be turned off." },
+    ),
   },
   { title: "Settings" },
 );
 export type Settings = Static<typeof Settings>;
 
 /** Settings that a project's file cannot change. */
-export const userOnlySettings: readonly (keyof Settings)[] = ["defaultProjectTrust", "cacheWarming", "httpProxy"];
+export const userOnlySettings: readonly (keyof Settings)[] = [
+  "defaultProjectTrust",
+  "cacheWarming",
+  "httpProxy",
+  "selfUpdateCommand",
+];
 
 /** Lists of which the user's and the project's are joined instead of the project's replacing the user's. */
 export const joinedSettings: readonly (keyof Settings)[] = ["packages", "extensions", "skills", "prompts"];

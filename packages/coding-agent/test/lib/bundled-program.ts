@@ -15,6 +15,10 @@ export async function bundledProgram(folder: string, testUrl: string, contents: 
     conditions: ["pi-source"],
     outfile: program,
     logLevel: "silent",
+    // Bundled CommonJS packages ask for built-ins with require.
+    banner: {
+      js: `import { createRequire as makeRequire } from "node:module"; const require = makeRequire(${JSON.stringify(testUrl)});`,
+    },
     // What a package looks for beside itself is found from here.
     define: { "import.meta.url": JSON.stringify(testUrl) },
   });

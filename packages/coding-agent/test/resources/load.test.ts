@@ -26,7 +26,7 @@ test("a trusted project's settings count, an untrusted one's are told of", () =>
   expect(untrusted.shellEnvironment()).toEqual(env);
   expect(untrusted.diagnostics().map(({ message }) => message)).toEqual([
     "MCP servers are not supported yet; the file is ignored",
-    "The project is not trusted: its own settings and resources are not used",
+    "The project is not trusted: .pi/settings.json is not used",
   ]);
 });
 
