@@ -1,10 +1,10 @@
 // How keys are named: `modifier+key`, and constants for those who do not want to write strings.
 
 const specials = [
-  ["escape", "esc", "enter", "return", "tab", "space", "backspace", "delete", "insert", "clear", "home", "end"],
-  ["pageUp", "pageDown", "up", "down", "left", "right"],
-  Array.from({ length: 12 }, (_, index) => `f${index + 1}`),
-].flat();
+  ...(["escape", "esc", "enter", "return", "tab", "space", "backspace", "delete", "insert", "clear"] as const),
+  ...(["home", "end", "pageUp", "pageDown", "up", "down", "left", "right"] as const),
+  ...(["f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12"] as const),
+];
 
 const symbols = {
   backtick: "`",
@@ -64,13 +64,13 @@ const combinations = {
 type Modify = (key: string) => string;
 
 /** Names of keys (`Key.escape`, `Key.slash`) and of combinations (`Key.ctrl("c")`, `Key.ctrlShift("p")`). */
-export const Key: Readonly<Record<string, string> & Record<keyof typeof combinations, Modify>> = {
-  ...Object.fromEntries(specials.map((name) => [name, name])),
+export const Key = {
+  ...(Object.fromEntries(specials.map((name) => [name, name])) as Record<(typeof specials)[number], string>),
   ...symbols,
   ...(Object.fromEntries(
     Object.entries(combinations).map(([name, prefix]) => [name, (key: string) => `${prefix}+${key}`]),
   ) as Record<keyof typeof combinations, Modify>),
-} as Record<string, string> & Record<keyof typeof combinations, Modify>;
+};
 
 /** A key with its modifiers in the one order in which they are compared. */
 export function canonicalKey(name: string): string {
