@@ -76,7 +76,7 @@ export const Key = {
 export function canonicalKey(name: string): string {
   const lower = name.toLowerCase();
   // The key after the last plus sign; a plus sign at the end is the key itself.
-  const at = lower.endsWith("+") ? lower.lastIndexOf("+", lower.length - 2) : lower.lastIndexOf("+");
+  const at = lower.endsWith("+") ? lower.lastIndexOf("+", Math.max(0, lower.length - 2)) : lower.lastIndexOf("+");
   const key = lower.slice(at + 1);
   return keyName(lower.slice(0, Math.max(0, at)).split("+"), aliases[key] ?? key);
 }

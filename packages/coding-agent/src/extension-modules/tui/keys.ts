@@ -91,10 +91,9 @@ function codeKeys(code: number, bits: number, shifted?: number): string[] {
 }
 
 function withModifiers(name: string, bits: number): string {
-  const canonical = canonicalKey(name);
   if (bits === 0) return name;
-  const own = canonical.split("+").slice(0, -1);
-  const key = canonical.endsWith("+") ? "+" : (name.split("+").at(-1) as string);
+  const own = name.split("+").slice(0, -1);
+  const key = name.endsWith("+") ? "+" : (name.split("+").at(-1) as string);
   return keyName([...own, ...modifierNames.filter((_, index) => bits & (1 << index))], key);
 }
 

@@ -90,9 +90,8 @@ export class EditedText {
   moveLines(by: -1 | 1): void {
     const column = this.cursor - this.lineStart;
     const edge = by < 0 ? this.lineStart - 1 : this.lineEnd + 1;
-    if (edge < 0 || edge > this.text.length) return this.moveTo(by < 0 ? 0 : this.text.length);
     this.moveTo(edge);
-    this.moveTo(Math.min(this.lineStart + column, this.lineEnd));
+    if (edge >= 0 && edge <= this.text.length) this.moveTo(Math.min(this.lineStart + column, this.lineEnd));
   }
 
   #replace(from: number, to: number, text: string): void {

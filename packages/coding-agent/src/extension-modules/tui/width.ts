@@ -1,6 +1,7 @@
 // The width of text in terminal columns, and cutting and wrapping by it: ANSI codes count nothing, wide characters two.
 
 import { sliceAnsi, stringWidth, wrapAnsi } from "../lazy-libraries.js";
+import { StylesInForce } from "./styles-in-force.js";
 
 /** Columns that a tab takes here. */
 const tabWidth = 3;
@@ -68,16 +69,17 @@ export function wrapTextWithAnsi(text: string, width: number): string[] {
   if (text === "") return [""];
   const columns = Math.max(1, Math.floor(width));
   const lines = text.replaceAll("\r\n", "\n").split("\n");
-  const wrapped = lines.flatMap((line) => wrapLine(line, columns));
-  if (wrapped.length === 1 || !text.includes("\u001b")) return wrapped;
-  // The lines fit now, so this only takes styles over the ends of lines.
-  return wrapAnsi()(wrapped.join("\n"), Number.MAX_SAFE_INTEGER, { trim: false }).split("\n");
+  const styles = new StylesInForce();
+  return lines.flatMap((line) => {
+    const wrapped = wrapLine(styles.start + line, columns);
+    styles.pass(line);
+    return wrapped;
+  });
 }
 
 function wrapLine(line: string, columns: number): string[] {
   if (visibleWidth(line) <= columns) return [line];
-  const indented = sliceable(line);
-  return wrapAnsi()(indented, columns, { hard: true }).split("\n");
+  return wrapAnsi()(sliceable(line), columns, { hard: true }).split("\n");
 }
 
 /** The longest beginning that is not wider than `width` columns. */
