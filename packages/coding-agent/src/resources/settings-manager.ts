@@ -58,6 +58,27 @@ export class SettingsManager {
     return this.#settings;
   }
 
+  /** What is in force, as a copy. */
+  getSettings(): Settings {
+    return structuredClone(this.#settings);
+  }
+
+  /** What the user's file says, as a copy; in memory what was given. */
+  getGlobalSettings(): JsonObject {
+    return structuredClone(this.#options ? this.#user : this.#overrides);
+  }
+
+  /** What the project's file says, as a copy. */
+  getProjectSettings(): JsonObject {
+    return structuredClone(this.#project);
+  }
+
+  /** Lays settings over all files, for this object only. */
+  applyOverrides(overrides: SettingsLayer): void {
+    Object.assign(this.#overrides, merge(this.#overrides, overrides as JsonObject));
+    this.#combine();
+  }
+
   get diagnostics(): readonly Diagnostic[] {
     return this.#diagnostics;
   }
