@@ -79,6 +79,33 @@ export class SettingsManager {
     this.#combine();
   }
 
+  // The single values by the names that extensions call.
+  getDefaultProvider = () => this.#settings.defaultProvider;
+  getDefaultModel = () => this.#settings.defaultModel;
+  getDefaultThinkingLevel = () => this.#settings.defaultThinkingLevel;
+  getEnabledModels = () => this.#settings.enabledModels;
+  getCompactionSettings = () => {
+    const { enabled, reserveTokens, keepRecentTokens } = this.#settings.compaction;
+    return { enabled, reserveTokens, keepRecentTokens };
+  };
+  getRetrySettings = () => ({ ...this.#settings.retry });
+  getBranchSummarySettings = () => ({ ...this.#settings.branchSummary });
+  getSteeringMode = () => this.#settings.steeringMode ?? "one-at-a-time";
+  getFollowUpMode = () => this.#settings.followUpMode ?? "one-at-a-time";
+  getShellPath = () => this.#settings.shellPath;
+  getShellCommandPrefix = () => this.#settings.shellCommandPrefix;
+  getImageAutoResize = () => this.#settings.images.autoResize;
+  getBlockImages = () => this.#settings.images.blockImages;
+  getPackages = () => [...this.#settings.packages];
+  getExtensionPaths = () => [...this.#settings.extensions];
+  getSkillPaths = () => [...this.#settings.skills];
+  getPromptTemplatePaths = () => [...this.#settings.prompts];
+  getSessionDir = () => this.#settings.sessionDir;
+  getDefaultProjectTrust = () => this.#settings.defaultProjectTrust;
+
+  /** Resolves when what was set is in the file; `set` waits for that itself. */
+  async flush(): Promise<void> {}
+
   get diagnostics(): readonly Diagnostic[] {
     return this.#diagnostics;
   }
