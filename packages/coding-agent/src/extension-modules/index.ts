@@ -36,7 +36,6 @@ export function extensionModules(host: Readonly<Record<string, unknown>> = {}): 
     },
     "pi-agent-core": { ...agentCore },
   };
-  // Value and Type are also the modules' default exports, which some extensions import.
   const schemas: Record<string, object> = {
     "": { ...typebox },
     "/value": { ...typeboxValue },

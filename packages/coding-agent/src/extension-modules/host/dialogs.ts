@@ -6,7 +6,6 @@ import { Container } from "../tui/component.js";
 class Dialog extends Container {
   focused = false;
 
-  // biome-ignore lint/complexity/noUselessConstructor: it takes whatever a dialog is made of
   constructor(..._parts: unknown[]) {
     super();
   }
