@@ -23,6 +23,11 @@ export function readSoFar(argumentText: ArgumentText): Record<string, unknown> {
   return argumentText.value;
 }
 
+/** The object a text of JSON begins, as far as it goes; `{}` when it begins none. */
+export function readPartialObject(text: string): Record<string, unknown> {
+  return readSoFar({ text, readLength: 0, value: {} });
+}
+
 /** The arguments of a text that is whole; no text at all is `{}`, and anything but an object is undefined. */
 export function parseObject(text: string): Record<string, unknown> | undefined {
   if (text.trim() === "") return {};

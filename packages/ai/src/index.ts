@@ -1,6 +1,7 @@
 // What this package offers: one model call, its records, and the models it knows.
 
 export { type ApiImplementation, type ApiLoader, type ApiStreamOptions, apiNames, registerApi } from "./apis/index.js";
+export { readPartialObject } from "./argument-text.js";
 export { type ProviderFacts, providerFacts, providerIds, readProvider } from "./catalogue.js";
 export {
   type AssistantMessageEventStream,

@@ -3,7 +3,8 @@
 import { untilAborted } from "@earendil-works/pi-agent-core";
 import type { BashResult } from "../modes/rpc/rpc-types.js";
 import { runCommand } from "../tools/run-command.js";
-import { type CommandPlace, runElsewhere } from "../tools/run-elsewhere.js";
+import { runDelegatedCommand } from "../tools/delegated-command.js";
+import type { BashOperations } from "../tools/operations.js";
 import { CommandError } from "./errors.js";
 import type { Emit } from "./event-line.js";
 import type { BashExecutionMessage } from "./messages.js";
@@ -24,7 +25,7 @@ export interface UserShellOptions {
 
 /** Who runs a command instead of our shell, or what it gave. */
 export interface Interception {
-  operations?: CommandPlace;
+  operations?: BashOperations;
   result?: Partial<BashResult>;
 }
 
@@ -102,7 +103,7 @@ export class UserShell {
     const instead = asking && (await untilAborted(asking, signal, aborted).catch((error) => refused(error, signal)));
     if (instead?.result) return givenResult(instead.result, signal.aborted);
     const options = { cwd, env: environment(), signal, onOutput };
-    if (instead?.operations) return bashResult(await runElsewhere(instead.operations, command, options));
+    if (instead?.operations) return bashResult(await runDelegatedCommand(instead.operations, command, options));
     const whole = commandPrefix ? `${commandPrefix}\n${command}` : command;
     return bashResult(await runCommand(whole, { ...options, shellPath }));
   }

@@ -4,7 +4,7 @@ import type { Model } from "@earendil-works/pi-ai";
 import { askUserBash, beforeCompact, beforeTree } from "../extensions/hooks.js";
 import type { ExtensionRunner } from "../extensions/runner.js";
 import type { SessionManager } from "../sessions/session-manager.js";
-import type { CommandPlace } from "../tools/run-elsewhere.js";
+import type { BashOperations } from "../tools/operations.js";
 import type { BranchHooks } from "./branch.js";
 import type {
   CompactionEnd,
@@ -120,7 +120,7 @@ export class ExtensionChanges {
   async userBash(
     command: string,
     excludeFromContext: boolean,
-  ): Promise<{ operations?: CommandPlace; result?: object }> {
+  ): Promise<{ operations?: BashOperations; result?: object }> {
     const { runner, store } = this.#options;
     if (!runner.has("user_bash")) return {};
     return (await askUserBash(runner, { command, excludeFromContext, cwd: store.getCwd() })) ?? {};

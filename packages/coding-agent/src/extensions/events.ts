@@ -5,7 +5,7 @@ import type { CompactionReason } from "../core/events.js";
 import type { CustomMessage } from "../core/messages.js";
 import type { BashResult } from "../modes/rpc/rpc-types.js";
 import type { CompactionEntry, SessionEntry } from "../sessions/entries.js";
-import type { CommandPlace } from "../tools/run-elsewhere.js";
+import type { BashOperations } from "../tools/operations.js";
 import type {
   AgentMessage,
   AgentToolResult,
@@ -190,7 +190,7 @@ export interface ExtensionEventMap {
   };
   user_bash: {
     event: { command: string; excludeFromContext: boolean; cwd: string };
-    result: { result?: Partial<BashResult> & { output: string }; operations?: CommandPlace };
+    result: { result?: Partial<BashResult> & { output: string }; operations?: BashOperations };
   };
   model_select: Notice<{ model: Model; previousModel?: Model; source: "set" | "cycle" }>;
   thinking_level_select: Notice<{ level: ThinkingLevel; previousLevel: ThinkingLevel }>;

@@ -58,6 +58,54 @@ export class SettingsManager {
     return this.#settings;
   }
 
+  /** What is in force, as a copy. */
+  getSettings(): Settings {
+    return structuredClone(this.#settings);
+  }
+
+  /** What the user's file says, as a copy; in memory what was given. */
+  getGlobalSettings(): JsonObject {
+    return structuredClone(this.#options ? this.#user : this.#overrides);
+  }
+
+  /** What the project's file says, as a copy. */
+  getProjectSettings(): JsonObject {
+    return structuredClone(this.#project);
+  }
+
+  /** Lays settings over all files, for this object only. */
+  applyOverrides(overrides: SettingsLayer): void {
+    Object.assign(this.#overrides, merge(this.#overrides, overrides as JsonObject));
+    this.#combine();
+  }
+
+  // The single values by the names that extensions call.
+  getDefaultProvider = () => this.#settings.defaultProvider;
+  getDefaultModel = () => this.#settings.defaultModel;
+  getDefaultThinkingLevel = () => this.#settings.defaultThinkingLevel;
+  getEnabledModels = () => this.#settings.enabledModels;
+  getCompactionSettings = () => {
+    const { enabled, reserveTokens, keepRecentTokens } = this.#settings.compaction;
+    return { enabled, reserveTokens, keepRecentTokens };
+  };
+  getRetrySettings = () => ({ ...this.#settings.retry });
+  getBranchSummarySettings = () => ({ ...this.#settings.branchSummary });
+  getSteeringMode = () => this.#settings.steeringMode ?? "one-at-a-time";
+  getFollowUpMode = () => this.#settings.followUpMode ?? "one-at-a-time";
+  getShellPath = () => this.#settings.shellPath;
+  getShellCommandPrefix = () => this.#settings.shellCommandPrefix;
+  getImageAutoResize = () => this.#settings.images.autoResize;
+  getBlockImages = () => this.#settings.images.blockImages;
+  getPackages = () => [...this.#settings.packages];
+  getExtensionPaths = () => [...this.#settings.extensions];
+  getSkillPaths = () => [...this.#settings.skills];
+  getPromptTemplatePaths = () => [...this.#settings.prompts];
+  getSessionDir = () => this.#settings.sessionDir;
+  getDefaultProjectTrust = () => this.#settings.defaultProjectTrust;
+
+  /** Resolves when what was set is in the file; `set` waits for that itself. */
+  async flush(): Promise<void> {}
+
   get diagnostics(): readonly Diagnostic[] {
     return this.#diagnostics;
   }

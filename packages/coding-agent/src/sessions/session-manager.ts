@@ -4,12 +4,13 @@ import { dirname, join, resolve } from "node:path";
 import type { Usage } from "@earendil-works/pi-ai";
 import type { AgentMessage, CustomMessage } from "../core/messages.js";
 import { entryId, sessionId } from "../lib/ids.js";
+import { contextEntries } from "./context-entries.js";
 import { type ContextEditEntry, currentSessionVersion, type SessionEntry, type SessionHeader } from "./entries.js";
 import { wholeEntry } from "./entry-bodies.js";
 import { ContextBuilder, type SessionContext } from "./session-context.js";
 import { SessionLockedError } from "./session-error.js";
 import { SessionFile } from "./session-file.js";
-import { findLatestSession, listAllSessions, listSessions, type SessionInfo } from "./session-list.js";
+import { findLatestSession, findSessionById, listAllSessions, listSessions, type SessionInfo } from "./session-list.js";
 import { defaultSessionDirectory, isSessionId, sessionFileName, sessionsRoot } from "./session-paths.js";
 import { type SessionDiagnostic, SessionReader } from "./session-reader.js";
 import { SessionTree, type SessionTreeNode } from "./session-tree.js";
@@ -69,10 +70,11 @@ export class SessionManager {
   }
 
   /** An existing session. Throws `SessionFileError`; the file is not changed by opening it. */
-  static open(path: string, options: { sessionDir?: string } = {}): SessionManager {
+  static open(path: string, options: { sessionDir?: string } | string = {}): SessionManager {
     const reader = new SessionReader(resolve(path));
     const entries = reader.read();
-    const directory = resolve(options.sessionDir ?? dirname(reader.path));
+    const { sessionDir } = typeof options === "string" ? { sessionDir: options } : options;
+    const directory = resolve(sessionDir ?? dirname(reader.path));
     const manager = new SessionManager({ header: reader.header, directory, reader, exists: true });
     manager.#load(entries);
     manager.#dropHidden();
@@ -83,7 +85,12 @@ export class SessionManager {
    * A new session that begins with a copy of a branch of `source`: everything up to `leafId`, ids included, and the labels
    * of what was copied. It is written with its first message, or by `flush`. In memory when the source is.
    */
-  static forkFrom(source: SessionManager, leafId: string | null, options: ForkOptions = {}): SessionManager {
+  static forkFrom(source: SessionManager, leafId: string | null, options?: ForkOptions): SessionManager;
+  /** The same of a file's whole current branch, for another working directory; it is written at once. */
+  static forkFrom(path: string, cwd: string, sessionDir?: string): SessionManager;
+  static forkFrom(from: SessionManager | string, at: string | null, into: ForkOptions | string = {}): SessionManager {
+    if (typeof from === "string") return forkFile(from, at ?? process.cwd(), into);
+    const [source, leafId, options] = [from, at, into as ForkOptions];
     const cwd = options.cwd ?? source.getCwd();
     const facts = { ...(options.id !== undefined && { id: options.id }), parentSession: source.getSessionFile() };
     const fork = source.isPersisted()
@@ -114,9 +121,14 @@ export class SessionManager {
     return listSessions(sessionDir ?? defaultSessionDirectory(cwd), resolve(cwd));
   }
 
-  /** The sessions of all working directories, latest first. */
-  static async listAll(sessionDir?: string): Promise<SessionInfo[]> {
-    return sessionDir ? listSessions(sessionDir) : listAllSessions(sessionsRoot());
+  /** The path of the session of `cwd` whose id is `id` or starts with it; undefined when there is none. */
+  static findById(cwd: string, id: string, sessionDir?: string): string | undefined {
+    return findSessionById(id, { cwd: resolve(cwd), directory: sessionDir ?? defaultSessionDirectory(cwd) })?.path;
+  }
+
+  /** The sessions of all working directories, latest first. A function that wants to be told of progress is not called. */
+  static async listAll(sessionDir?: string | ((...progress: unknown[]) => void)): Promise<SessionInfo[]> {
+    return typeof sessionDir === "string" ? listSessions(sessionDir) : listAllSessions(sessionsRoot());
   }
 
   getHeader(): SessionHeader {
@@ -170,6 +182,23 @@ export class SessionManager {
   /** From the root to `fromId` (absent: the leaf). */
   getBranch(fromId?: string): SessionEntry[] {
     return this.#tree.branch(fromId);
+  }
+
+  /** The entries behind what the model sees at the leaf: the latest compaction, what it keeps, and what came after. */
+  buildContextEntries(): SessionEntry[] {
+    return contextEntries(this.getBranch());
+  }
+
+  getEntryCount(): number {
+    return this.#tree.entries.length;
+  }
+
+  /** Writes the branch that ends at an entry as a session of its own and gives its file; undefined in memory. */
+  createBranchedSession(leafId: string): string | undefined {
+    this.#mustHave(leafId);
+    const branched = SessionManager.forkFrom(this, leafId);
+    branched.flush();
+    return branched.getSessionFile();
   }
 
   getChildren(id: string | null): SessionEntry[] {
@@ -419,6 +448,16 @@ export class SessionManager {
     yield `${JSON.stringify(this.#header)}\n`;
     for (const entry of this.#tree.entries) yield `${JSON.stringify(entry)}\n`;
   }
+}
+
+function forkFile(path: string, cwd: string, into: ForkOptions | string): SessionManager {
+  const source = SessionManager.open(path);
+  const options = typeof into === "string" ? { sessionDir: into } : into;
+  // The usual place is that of the new working directory, not that of the source.
+  const sessionDir = options.sessionDir ?? defaultSessionDirectory(cwd);
+  const fork = SessionManager.forkFrom(source, source.getLeafId(), { ...options, cwd: resolve(cwd), sessionDir });
+  fork.flush();
+  return fork;
 }
 
 /** An entry without its place in the tree. */

@@ -2,7 +2,15 @@
 
 import type { AgentToolResult } from "@earendil-works/pi-agent-core";
 import { Type } from "typebox";
-import { describeTruncation, maxTimeoutSeconds, type OutputSoFar, runCommand } from "./run-command.js";
+import { runDelegatedCommand } from "./delegated-command.js";
+import type { BashOperations, BashSpawnHook } from "./operations.js";
+import {
+  type CommandOptions,
+  describeTruncation,
+  maxTimeoutSeconds,
+  type OutputSoFar,
+  runCommand,
+} from "./run-command.js";
 import { type BuiltInTool, checkAborted, systemClock, type ToolOptions } from "./tool.js";
 import type { TruncationDetails } from "./truncate.js";
 
@@ -26,7 +34,13 @@ export interface BashDetails {
 /** Milliseconds between two partial results of a running command. */
 const updateIntervalMs = 100;
 
-export function createBashTool(options: ToolOptions): BuiltInTool<typeof bashParameters, BashDetails> {
+/** `operations` runs commands in place of this machine; `spawnHook` may change each of them before it runs. */
+export interface BashToolOptions extends ToolOptions {
+  operations?: BashOperations;
+  spawnHook?: BashSpawnHook;
+}
+
+export function createBashTool(options: BashToolOptions): BuiltInTool<typeof bashParameters, BashDetails> {
   const clock = options.clock ?? systemClock;
   return {
     name: "bash",
@@ -41,10 +55,19 @@ export function createBashTool(options: ToolOptions): BuiltInTool<typeof bashPar
     async execute(_id, { command, timeout }, signal, onUpdate) {
       checkAborted(signal);
       const updates = new Updates(clock, (soFar) => onUpdate(toToolResult(soFar.truncation.content, soFar)));
-      const result = await runCommand(options.commandPrefix ? `${options.commandPrefix}\n${command}` : command, {
+      const asked = {
+        command: options.commandPrefix ? `${options.commandPrefix}\n${command}` : command,
         cwd: options.cwd,
-        shellPath: options.shellPath,
         env: options.environment?.() ?? process.env,
+      };
+      const spawn = options.spawnHook?.({ ...asked, env: { ...asked.env } }) ?? asked;
+      const { operations } = options;
+      const run = (settings: CommandOptions) =>
+        operations ? runDelegatedCommand(operations, spawn.command, settings) : runCommand(spawn.command, settings);
+      const result = await run({
+        cwd: spawn.cwd,
+        shellPath: options.shellPath,
+        env: spawn.env,
         signal,
         timeoutSeconds: timeout,
         tempDirectory: options.tempDirectory,

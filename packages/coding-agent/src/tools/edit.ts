@@ -5,7 +5,8 @@ import { writeFileAtomic } from "../lib/atomic-write.js";
 import { readRegularFileWithin } from "../lib/open-regular-file.js";
 import { applyEdits, type Edit } from "./edit-matching.js";
 import { withFileMutationQueue } from "./file-queue.js";
-import { resolveExistingPath } from "./paths.js";
+import type { EditOperations } from "./operations.js";
+import { resolveExistingPath, resolvePath } from "./paths.js";
 import { type BuiltInTool, checkAborted, systemReason, type ToolOptions } from "./tool.js";
 import { formatSize } from "./truncate.js";
 
@@ -32,7 +33,12 @@ export const maxEditBytes = 50 * 1024 * 1024;
 /** Milliseconds after which a diff is given up; it is for people only. */
 const diffTimeout = 1000;
 
-export function createEditTool(options: ToolOptions): BuiltInTool<typeof editParameters, EditDetails> {
+/** `operations` reads and writes files in place of this machine. */
+export interface EditToolOptions extends ToolOptions {
+  operations?: EditOperations;
+}
+
+export function createEditTool(options: EditToolOptions): BuiltInTool<typeof editParameters, EditDetails> {
   return {
     name: "edit",
     label: "edit",
@@ -44,11 +50,12 @@ export function createEditTool(options: ToolOptions): BuiltInTool<typeof editPar
     parameters: editParameters,
     prepareArguments,
     async execute(_id, { path, edits }, signal) {
-      const file = resolveExistingPath(path, options.cwd);
+      const { operations } = options;
+      const file = operations ? resolvePath(path, options.cwd) : resolveExistingPath(path, options.cwd);
       return withFileMutationQueue(file, async () => {
         checkAborted(signal);
         try {
-          const { before, after, firstChangedLine } = await editFile(file, edits, signal);
+          const { before, after, firstChangedLine } = await editFile(file, edits, signal, operations);
           const diff = await unifiedDiff(path, before, after);
           const count = edits.length === 1 ? "1 replacement" : `${edits.length} replacements`;
           const text = `Edited ${path}: ${count}, first changed line ${firstChangedLine}`;
@@ -72,8 +79,15 @@ export function prepareArguments(args: unknown): unknown {
   return edits === undefined ? args : { ...rest, edits: Array.isArray(edits) ? edits.map(parseJson) : edits };
 }
 
-async function editFile(file: string, edits: readonly Edit[], signal: AbortSignal | undefined) {
-  const bytes = await readRegularFileWithin(file, { maxBytes: maxEditBytes, tooLarge, signal });
+async function editFile(
+  file: string,
+  edits: readonly Edit[],
+  signal: AbortSignal | undefined,
+  operations: EditOperations | undefined,
+) {
+  const bytes = operations
+    ? await readElsewhere(file, operations)
+    : await readRegularFileWithin(file, { maxBytes: maxEditBytes, tooLarge, signal });
   const before = bytes.toString("utf8");
   // Not valid UTF-8: worked on as bytes, one character each, so that what we cannot read stays as it is.
   const isText = Buffer.from(before, "utf8").equals(bytes);
@@ -87,8 +101,18 @@ async function editFile(file: string, edits: readonly Edit[], signal: AbortSigna
       );
   checkAborted(signal);
   const output = Buffer.from(edited.text, isText ? "utf8" : "latin1");
-  await writeFileAtomic(file, output);
+  if (operations) await operations.writeFile(file, edited.text);
+  else await writeFileAtomic(file, output);
   return { before, after: isText ? edited.text : output.toString("utf8"), firstChangedLine: edited.firstChangedLine };
+}
+
+/** Only text travels: what is not valid UTF-8 would come back changed. */
+async function readElsewhere(file: string, operations: EditOperations): Promise<Buffer> {
+  await operations.access(file);
+  const bytes = Buffer.from(await operations.readFile(file));
+  if (bytes.length > maxEditBytes) throw tooLarge(bytes.length);
+  if (!Buffer.from(bytes.toString("utf8"), "utf8").equals(bytes)) throw new Error("it is not UTF-8 text");
+  return bytes;
 }
 
 function tooLarge(bytes: number): Error {

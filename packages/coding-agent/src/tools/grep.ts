@@ -7,6 +7,7 @@ import type { SplitLine } from "../lib/jsonl.js";
 import { refuseNul } from "../lib/nul-character.js";
 import { openRegularFile } from "../lib/open-regular-file.js";
 import { fileFilter } from "./glob.js";
+import type { GrepOperations } from "./operations.js";
 import { resolveExistingPath } from "./paths.js";
 import { listResult, runRipgrep, type SearchDetails } from "./search.js";
 import { type BuiltInTool, checkAborted, systemReason, type ToolOptions } from "./tool.js";
@@ -26,7 +27,12 @@ const defaultLimit = 100;
 /** Characters of one line that are shown. */
 const maxLineCharacters = 500;
 
-export function createGrepTool(options: ToolOptions): BuiltInTool<typeof grepParameters, SearchDetails> {
+/** `operations` says what is a folder; the search itself is done on this machine. */
+export interface GrepToolOptions extends ToolOptions {
+  operations?: GrepOperations;
+}
+
+export function createGrepTool(options: GrepToolOptions): BuiltInTool<typeof grepParameters, SearchDetails> {
   return {
     name: "grep",
     label: "grep",
@@ -43,7 +49,10 @@ export function createGrepTool(options: ToolOptions): BuiltInTool<typeof grepPar
       const target = resolveExistingPath(path, options.cwd);
       const matches = new Matches(limit);
       try {
-        const isFile = !(await stat(target)).isDirectory();
+        const isFolder = options.operations
+          ? await options.operations.isDirectory(target)
+          : (await stat(target)).isDirectory();
+        const isFile = !isFolder;
         if (isFile) await checkReadable(target);
         const filter = params.glob === undefined ? undefined : await fileFilter(params.glob);
         matches.accepts = filter?.accepts ?? matches.accepts;

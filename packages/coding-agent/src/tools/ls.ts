@@ -3,7 +3,8 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Type } from "typebox";
-import { resolveExistingPath } from "./paths.js";
+import type { LsOperations } from "./operations.js";
+import { resolveExistingPath, resolvePath } from "./paths.js";
 import { listResult, type SearchDetails } from "./search.js";
 import { type BuiltInTool, checkAborted, systemReason, type ToolOptions } from "./tool.js";
 
@@ -14,7 +15,12 @@ export const lsParameters = Type.Object({
 
 const defaultLimit = 500;
 
-export function createLsTool(options: ToolOptions): BuiltInTool<typeof lsParameters, SearchDetails> {
+/** `operations` lists folders in place of this machine. */
+export interface LsToolOptions extends ToolOptions {
+  operations?: LsOperations;
+}
+
+export function createLsTool(options: LsToolOptions): BuiltInTool<typeof lsParameters, SearchDetails> {
   return {
     name: "ls",
     label: "ls",
@@ -25,8 +31,10 @@ export function createLsTool(options: ToolOptions): BuiltInTool<typeof lsParamet
     parameters: lsParameters,
     async execute(_id, { path = ".", limit = defaultLimit }, signal) {
       checkAborted(signal);
-      const folder = resolveExistingPath(path, options.cwd);
-      const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+      const { operations } = options;
+      const folder = operations ? resolvePath(path, options.cwd) : resolveExistingPath(path, options.cwd);
+      const listed = operations ? listElsewhere(folder, operations) : readdir(folder, { withFileTypes: true });
+      const entries = await listed.catch((error: unknown) => {
         throw new Error(`Cannot list "${path}": ${systemReason(error)}`);
       });
       checkAborted(signal);
@@ -45,6 +53,20 @@ export function createLsTool(options: ToolOptions): BuiltInTool<typeof lsParamet
       return listResult(names, entries.length > limit ? { limit, what: "names" } : undefined);
     },
   };
+}
+
+async function listElsewhere(folder: string, operations: LsOperations) {
+  if (!(await operations.exists(folder))) throw new Error("no such folder");
+  if (!(await operations.stat(folder)).isDirectory()) throw new Error("it is not a folder");
+  const names = await operations.readdir(folder);
+  const isFolder = async (name: string) => (await operations.stat(join(folder, name))).isDirectory();
+  return Promise.all(
+    names.map(async (name) => {
+      // A link that leads nowhere is listed too.
+      const folderThere = await isFolder(name).catch(() => false);
+      return { name, isDirectory: () => folderThere, isSymbolicLink: () => false };
+    }),
+  );
 }
 
 async function leadsToFolder(path: string): Promise<boolean> {

@@ -5,7 +5,8 @@ import type { AgentToolResult } from "@earendil-works/pi-agent-core";
 import { Type } from "typebox";
 import { prepareImage, sniffImage } from "../lib/image.js";
 import { openRegularFile, readRegularFileWithin } from "../lib/open-regular-file.js";
-import { resolveExistingPath } from "./paths.js";
+import type { ReadOperations } from "./operations.js";
+import { resolveExistingPath, resolvePath } from "./paths.js";
 import { readLines } from "./read-lines.js";
 import { type BuiltInTool, checkAborted, systemReason, type ToolOptions } from "./tool.js";
 import { defaultMaxBytes, formatSize, type TruncationDetails } from "./truncate.js";
@@ -26,7 +27,12 @@ const maxImageBytes = 48 * 1024 * 1024;
 /** Bytes looked at to tell what a file is. */
 const sampleBytes = 8192;
 
-export function createReadTool(options: ToolOptions): BuiltInTool<typeof readParameters, ReadDetails> {
+/** `operations` reads files in place of this machine. */
+export interface ReadToolOptions extends ToolOptions {
+  operations?: ReadOperations;
+}
+
+export function createReadTool(options: ReadToolOptions): BuiltInTool<typeof readParameters, ReadDetails> {
   return {
     name: "read",
     label: "read",
@@ -38,15 +44,27 @@ export function createReadTool(options: ToolOptions): BuiltInTool<typeof readPar
     parameters: readParameters,
     async execute(_id, { path, offset, limit }, signal) {
       checkAborted(signal);
-      const file = resolveExistingPath(path, options.cwd);
+      const { operations } = options;
+      const file = operations ? resolvePath(path, options.cwd) : resolveExistingPath(path, options.cwd);
       try {
+        if (operations) {
+          await operations.access(file);
+          const bytes = Buffer.from(await operations.readFile(file));
+          checkAborted(signal);
+          const sample = bytes.subarray(0, sampleBytes);
+          if (sniffImage(sample)) return await showImage(bytes, options);
+          return sample.includes(0)
+            ? binaryNote(path, bytes.length)
+            : await readText(onePiece(bytes), path, { offset, limit });
+        }
         const { handle, size } = await openRegularFile(file);
         try {
           const sample = await readSample(handle);
           checkAborted(signal);
           if (sniffImage(sample)) return await readImage(file, options, signal);
           if (sample.includes(0)) return binaryNote(path, size);
-          return await readText(handle, path, { offset, limit }, signal);
+          const stream = handle.createReadStream({ highWaterMark: 256 * 1024, signal });
+          return await readText(stream, path, { offset, limit });
         } finally {
           await handle.close();
         }
@@ -72,6 +90,10 @@ async function readImage(
   const tooLarge = (bytes: number) =>
     new Error(`the image has ${formatSize(bytes)}, more than the ${formatSize(maxImageBytes)} that can be shown`);
   const bytes = await readRegularFileWithin(file, { maxBytes: maxImageBytes, tooLarge, signal });
+  return showImage(bytes, options);
+}
+
+async function showImage(bytes: Buffer, options: ToolOptions): Promise<AgentToolResult<ReadDetails>> {
   const image = await prepareImage(
     { data: bytes.toString("base64"), mimeType: "" },
     { ...options.imageLimits, ...(options.autoResizeImages === false ? { resize: false } : {}) },
@@ -90,15 +112,17 @@ function binaryNote(path: string, size: number): AgentToolResult<ReadDetails> {
   return { content: [{ type: "text", text }] };
 }
 
+async function* onePiece(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
 async function readText(
-  handle: FileHandle,
+  chunks: AsyncIterable<Buffer>,
   path: string,
   range: { offset?: number; limit?: number },
-  signal: AbortSignal | undefined,
 ): Promise<AgentToolResult<ReadDetails>> {
   const { offset = 1, limit } = range;
-  const stream = handle.createReadStream({ highWaterMark: 256 * 1024, signal });
-  const read = await readLines(stream, { offset, limit });
+  const read = await readLines(chunks, { offset, limit });
   const lineCount = read.totalIsKnown ? String(read.totalLines) : `more than ${read.totalLines}`;
   if (offset > 1 && offset > read.totalLines && read.totalIsKnown)
     throw new Error(`offset ${offset} is beyond the end, the file has ${lineCount} lines`);

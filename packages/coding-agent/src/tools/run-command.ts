@@ -101,7 +101,7 @@ export function checkTimeout(seconds: number | undefined): void {
   );
 }
 
-type CommandEnd = Pick<CommandResult, "exitCode" | "cancelled" | "timedOut"> | { error: unknown };
+export type CommandEnd = Pick<CommandResult, "exitCode" | "cancelled" | "timedOut"> | { error: unknown };
 
 /** From the start to the answer: reads with back-pressure, stops on abort and timeout, and decides when output is over. */
 class RunningCommand {
@@ -256,7 +256,7 @@ class RunningCommand {
   }
 }
 
-/** What was captured, with how it ended. */
+/** What a command gave, from its captured output and how it ended. */
 export function toResult(capture: OutputCapture, end: Exclude<CommandEnd, { error: unknown }>): CommandResult {
   const truncation = capture.snapshot();
   const log = truncation.truncated && capture.logPath;

@@ -5,6 +5,7 @@ import { Type } from "typebox";
 import { writeFileAtomic } from "../lib/atomic-write.js";
 import { makeFolders } from "../lib/make-folders.js";
 import { withFileMutationQueue } from "./file-queue.js";
+import type { WriteOperations } from "./operations.js";
 import { resolvePath } from "./paths.js";
 import { type BuiltInTool, checkAborted, systemReason, type ToolOptions } from "./tool.js";
 
@@ -13,7 +14,12 @@ export const writeParameters = Type.Object({
   content: Type.String({ description: "The whole new content" }),
 });
 
-export function createWriteTool(options: ToolOptions): BuiltInTool<typeof writeParameters> {
+/** `operations` writes files in place of this machine. */
+export interface WriteToolOptions extends ToolOptions {
+  operations?: WriteOperations;
+}
+
+export function createWriteTool(options: WriteToolOptions): BuiltInTool<typeof writeParameters> {
   return {
     name: "write",
     label: "write",
@@ -28,8 +34,14 @@ export function createWriteTool(options: ToolOptions): BuiltInTool<typeof writeP
       return withFileMutationQueue(target, async () => {
         checkAborted(signal);
         try {
-          makeFolders(dirname(target));
-          await writeFileAtomic(target, content);
+          const { operations } = options;
+          if (operations) {
+            await operations.mkdir(dirname(target));
+            await operations.writeFile(target, content);
+          } else {
+            makeFolders(dirname(target));
+            await writeFileAtomic(target, content);
+          }
         } catch (error) {
           throw new Error(`Cannot write "${path}": ${systemReason(error)}`);
         }
