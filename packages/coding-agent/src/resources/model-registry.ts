@@ -12,9 +12,17 @@ import {
 import type { AuthStorage } from "./auth.js";
 import { ConfigValueError, type Environment, missingVariables, resolveConfigValue } from "./config-value.js";
 import type { Diagnostic } from "./diagnostic.js";
-import { isLocalServer, LocalModels, listLocalModels, localModel, localServers } from "./local-servers.js";
+import {
+  isLocalServer,
+  type LocalAnswer,
+  LocalModels,
+  listLocalModels,
+  localModel,
+  localServers,
+} from "./local-servers.js";
 import { type ModelsConfig, type ProviderConfig, readModelsConfig } from "./models-config.js";
-import { combineModels, unknownModel } from "./provider-models.js";
+import { environmentKey, isResolvable, loginOf, sendable } from "./provider-credentials.js";
+import { combineModels, unknownModel, usableAddress } from "./provider-models.js";
 
 /** A request cannot be made because its provider has no usable credentials. */
 export class CredentialsError extends ProviderError {
@@ -199,10 +207,10 @@ export class ModelRegistry {
     try {
       const headers = await this.#headers(model, env);
       const apiKey = await this.#configuredKey(provider, env);
-      if (apiKey === undefined) return { env, ...environmentKey(provider, env, headers) };
+      if (apiKey === undefined) return { env, ...sendable(environmentKey(provider, env, headers)) };
       const isBearer = this.#configs(provider).some(({ authHeader }) => authHeader);
       if (isBearer) headers.Authorization = `Bearer ${apiKey}`;
-      return { env, apiKey, ...(Object.keys(headers).length > 0 && { headers }) };
+      return { env, ...sendable({ apiKey, ...(Object.keys(headers).length > 0 && { headers }) }) };
     } catch (error) {
       if (!(error instanceof ConfigValueError)) throw error;
       throw new CredentialsError(`Cannot get credentials for "${provider}": ${error.message}`, { cause: error });
@@ -236,7 +244,7 @@ export class ModelRegistry {
     this.#combined.delete(id);
   }
 
-  async #ask(id: string): Promise<Model[]> {
+  async #ask(id: string): Promise<LocalAnswer> {
     const baseUrl = this.#localUrl(id);
     const { apiKey, headers } = await this.resolveRequest(localModel(id, "", baseUrl));
     return listLocalModels(id, baseUrl, {
@@ -246,14 +254,15 @@ export class ModelRegistry {
   }
 
   #localUrl(id: string): string {
-    return this.#config.providers.get(id)?.baseUrl ?? (localServers[id]?.baseUrl as string);
+    const baseUrl = this.#config.providers.get(id)?.baseUrl ?? (localServers[id]?.baseUrl as string);
+    return usableAddress(baseUrl, this.#auth.envOf(id)).address;
   }
 
   /** What the user wrote; of a local server only what differs from the usual has to be there. */
   #configured(id: string): ProviderConfig | undefined {
     const configured = this.#config.providers.get(id);
     if (!configured || !isLocalServer(id)) return configured;
-    return { api: "openai-completions", ...configured, baseUrl: this.#localUrl(id) };
+    return { api: "openai-completions", baseUrl: this.#localUrl(id), ...configured };
   }
 
   /** Those that say something of a provider, the user's first. */
@@ -285,7 +294,9 @@ export class ModelRegistry {
       for (const [name, value] of Object.entries({ ...own, ...ofModel }))
         headers[name] = await resolveConfigValue(value, env);
     }
-    return headers;
+    const login = loginOf(model, this.#configs(model.provider), env);
+    const isNamed = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+    return login === undefined || isNamed ? headers : { ...headers, Authorization: login };
   }
 
   #howToGetCredentials(provider: string): string {
@@ -302,28 +313,4 @@ export class ModelRegistry {
 
 function isNotKeyless(provider: string): boolean {
   return !providerFacts(provider)?.keyless;
-}
-
-/** Whether a provider's entry brings credentials: a key, or a header that carries one. */
-function isResolvable({ apiKey, headers = {} }: ProviderConfig, env: Environment): boolean {
-  const carriers = Object.entries(headers).filter(([name]) => /^(authorization|x-api-key|api-key)$/i.test(name));
-  const values = [...(apiKey === undefined ? [] : [apiKey]), ...carriers.map(([, value]) => value)];
-  return values.some((value) => missingVariables(value, env).length === 0);
-}
-
-function environmentKey(
-  provider: string,
-  env: Environment,
-  headers: Record<string, string>,
-): Pick<StreamOptions, "apiKey" | "headers"> {
-  const facts = providerFacts(provider);
-  const bearer = facts?.bearerEnv?.map((name) => env[name]).find(Boolean);
-  if (bearer) {
-    const all: Record<string, string> = { Authorization: `Bearer ${bearer}`, ...headers };
-    // Tokens of a signed-in user are accepted only with this header (docs of Anthropic's API).
-    if (bearer.startsWith("sk-ant-oat")) all["anthropic-beta"] ??= "oauth-2025-04-20";
-    return { headers: all };
-  }
-  const apiKey = facts?.env.map((name) => env[name]).find(Boolean);
-  return { ...(apiKey && { apiKey }), ...(Object.keys(headers).length > 0 && { headers }) };
 }
