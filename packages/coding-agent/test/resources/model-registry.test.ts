@@ -238,6 +238,15 @@ describe("credentials", () => {
     expect(registry().models.hasCredentials(model)).toBe(false);
   });
 
+  test("Amazon's are variables and profiles, not what a container is given", () => {
+    const isThere = (env: Record<string, string>) => registry({ env }).models.hasCredentialsFor("amazon-bedrock");
+    expect(isThere({ AWS_PROFILE: "work" })).toBe(true);
+    expect(isThere({ AWS_ACCESS_KEY_ID: "i", AWS_SECRET_ACCESS_KEY: "s" })).toBe(true);
+    expect(isThere({ AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: "/x" })).toBe(false);
+    expect(isThere({ AWS_CONTAINER_CREDENTIALS_FULL_URI: "http://x" })).toBe(false);
+    expect(isThere({ AWS_WEB_IDENTITY_TOKEN_FILE: "/x", AWS_ROLE_ARN: "x" })).toBe(false);
+  });
+
   test("tokens for Anthropic go into the Authorization header", async () => {
     const request = async (env: Record<string, string>) => {
       const { models } = registry({ env });
