@@ -17,6 +17,17 @@ export function shortenBody(body: string): string {
   return `${cutWhole(text, longestText)} … (${text.length} characters)`;
 }
 
+/** The whole body of a refusal, or an error record inside a stream, as a text that is not empty. */
+export function bodyText(body: unknown): string {
+  return shortenBody(typeof body === "string" ? body : (JSON.stringify(body) ?? "")) || "(no body)";
+}
+
+/** The same without what stands around the error record in it, as OpenAI's clients show it. */
+export function errorRecordText(body: unknown): string {
+  const error = typeof body === "string" ? undefined : (body as { error?: unknown } | null | undefined)?.error;
+  return bodyText(error ?? body);
+}
+
 /** The text with every secret replaced. Values shorter than 8 characters are no keys, and replacing them garbles words. */
 export function redactSecrets(text: string, secrets: readonly string[]): string {
   let result = text;

@@ -1,6 +1,6 @@
 // Speaks the Converse API of Amazon Bedrock, with a bearer token or signed with keys.
 
-import { shortenBody } from "../error-text.js";
+import { bodyText } from "../error-text.js";
 import { makeApi } from "../language-model/call.js";
 import type { Dialect, DialectCall, Ending, FinishedRequest, StreamEnd } from "../language-model/dialect.js";
 import { failed } from "../language-model/parts.js";
@@ -115,8 +115,4 @@ function ending({ raw = "" }: StreamEnd): Ending {
     default:
       return failed("other", `Unknown stop reason "${raw}"`);
   }
-}
-
-function bodyText(body: unknown): string {
-  return shortenBody(typeof body === "string" ? body : JSON.stringify(body)) || "(no body)";
 }
