@@ -85,6 +85,7 @@ async function answerCalls(
 /** One model call, from `message_start` to `message_end`. */
 async function runTurn(options: AgentLoopOptions) {
   const { emit, signal } = options;
+  const expected = options.currentModel?.();
   let setup: Awaited<ReturnType<AgentLoopOptions["setup"]>> | undefined;
   let last: AssistantMessage | undefined;
   let soFar: AssistantMessage | undefined;
@@ -121,7 +122,13 @@ async function runTurn(options: AgentLoopOptions) {
     last ??= failedMessage(soFar, setup.model, "The model's stream ended without a result", signal);
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    last = failedMessage(soFar, setup?.model, text, signal, error instanceof ProviderError ? error.info : undefined);
+    last = failedMessage(
+      soFar,
+      setup?.model ?? expected,
+      text,
+      signal,
+      error instanceof ProviderError ? error.info : undefined,
+    );
   }
   await start(last);
   await emit({ type: "message_end", message: last });

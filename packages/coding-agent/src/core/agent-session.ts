@@ -143,6 +143,7 @@ export class AgentSession {
       queues: this.#queues,
       loop: {
         setup: () => this.#turnSetup(),
+        currentModel: () => this.#firstTurn?.model ?? this.models.model ?? undefined,
         modelMessages: () => this.#conversation.forModel,
         stream: options.stream ?? stream,
       },
