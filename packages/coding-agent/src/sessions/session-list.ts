@@ -3,6 +3,7 @@
 import { closeSync, openSync, readdirSync, readSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
+import { removeLeftDrafts } from "./drafts.js";
 import { readLines } from "./read-lines.js";
 import type { SessionFacts } from "./session-index.js";
 
@@ -38,6 +39,7 @@ export async function listSessions(directory: string, cwd?: string): Promise<Ses
   const { SessionIndex } = await import("./session-index.js");
   const index = new SessionIndex(directory);
   const infos: SessionInfo[] = [];
+  removeLeftDrafts(directory, names(directory));
   for (const { name, path, stats } of files(directory)) {
     let facts = index.find(name, stats);
     if (facts === undefined) {
