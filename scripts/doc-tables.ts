@@ -32,6 +32,7 @@ export function docTables(): Record<string, string> {
     rooms: rooms(),
     providers: providers(),
     "example-minimal": example("minimal"),
+    "example-client": example("typed-client"),
     "example-tool": example("events-and-tools", "tool"),
     "example-events": example("events-and-tools", "events"),
   };

@@ -95,6 +95,7 @@ async function answerCalls(
 /** One model call, from `message_start` to `message_end`. */
 async function runTurn(options: AgentLoopOptions) {
   const { emit, signal } = options;
+  const expected = options.currentModel?.();
   let setup: Awaited<ReturnType<AgentLoopOptions["setup"]>> | undefined;
   let last: AssistantMessage | undefined;
   let soFar: AssistantMessage | undefined;
@@ -132,7 +133,13 @@ async function runTurn(options: AgentLoopOptions) {
     last ??= failedMessage(soFar, setup.model, "The model's stream ended without a result", signal);
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    last = failedMessage(soFar, setup?.model, text, signal, error instanceof ProviderError ? error.info : undefined);
+    last = failedMessage(
+      soFar,
+      setup?.model ?? expected,
+      text,
+      signal,
+      error instanceof ProviderError ? error.info : undefined,
+    );
   }
   await start(last);
   const end: { type: "message_end"; message: AgentMessage } = { type: "message_end", message: last };

@@ -120,6 +120,7 @@ export class Agent {
         tools: this.tools,
         options: streamOptions,
       }),
+      currentModel: () => this.model,
       modelMessages: () => convertToLlm(this.messages),
       stream,
       emit: (event) => this.#emit(event),

@@ -138,6 +138,8 @@ export interface BeforeToolCallResult {
 /** Everything the loop needs from outside. It keeps no state of its own between runs. */
 export interface AgentLoopOptions {
   setup(): TurnSetup | Promise<TurnSetup>;
+  /** The model a turn would be made with, asked before `setup`: it names an answer whose setup fails or is not awaited. */
+  currentModel?(): Model | undefined;
   /** The conversation so far as the model sees it, without anything it must not see. */
   modelMessages(): readonly Message[] | Promise<readonly Message[]>;
   /** Sees, and may replace, what one request is made of. */

@@ -411,6 +411,26 @@ describe("abort of the loop", () => {
     expect(scripted.requests).toHaveLength(0);
   });
 
+  test("before or during the setup: the answer names the model it was to come from", async () => {
+    for (const isBefore of [true, false]) {
+      const scripted = model();
+      const loop = new RecordedLoop(scripted, [], {
+        currentModel: () => scripted.model,
+        setup: () => {
+          loop.abort.abort();
+          return new Promise(() => undefined);
+        },
+      });
+      if (isBefore) loop.abort.abort();
+      const { api, provider, id } = scripted.model;
+      expect((await loop.run()).at(-1)).toMatchObject({ api, provider, model: id, ...aborted });
+      expect(loop.events).toContainEqual({
+        type: "message_start",
+        message: expect.objectContaining({ role: "assistant", api, provider, model: id }),
+      });
+    }
+  });
+
   test("in mid-stream, keeping the text so far", async () => {
     const pause = hold();
     const scripted = model().reply("So ", usage({ output: 1 }), pause, "far");

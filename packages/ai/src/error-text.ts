@@ -1,6 +1,7 @@
 // Makes the text of a failure fit for people: short, one line, without secrets.
 
-import type { StreamOptions } from "./types.js";
+import { splitLogin } from "./sendable.js";
+import type { Model, StreamOptions } from "./types.js";
 
 /** The longest text a failure carries, in characters. */
 const longestText = 2000;
@@ -14,6 +15,17 @@ export function shortenBody(body: string): string {
   }
   if (text.length <= longestText) return text;
   return `${cutWhole(text, longestText)} … (${text.length} characters)`;
+}
+
+/** The whole body of a refusal, or an error record inside a stream, as a text that is not empty. */
+export function bodyText(body: unknown): string {
+  return shortenBody(typeof body === "string" ? body : (JSON.stringify(body) ?? "")) || "(no body)";
+}
+
+/** The same without what stands around the error record in it, as OpenAI's clients show it. */
+export function errorRecordText(body: unknown): string {
+  const error = typeof body === "string" ? undefined : (body as { error?: unknown } | null | undefined)?.error;
+  return bodyText(error ?? body);
 }
 
 /** The text with every secret replaced. Values shorter than 8 characters are no keys, and replacing them garbles words. */
@@ -55,13 +67,32 @@ function redactBeforeCut(text: string, secret: string): string {
   return [...clean, last].join("…");
 }
 
-/** The values of a call that must never appear in a text: its key, and the keys in its headers and its environment. */
-export function secretsOf(options: Pick<StreamOptions, "apiKey" | "headers" | "env">): string[] {
+/**
+ * The values of a call that must never appear in a text: its key, the keys in its headers and its environment, and those
+ * its model brings along.
+ */
+export function secretsOf(
+  options: Pick<StreamOptions, "apiKey" | "headers" | "env">,
+  model?: Pick<Model, "baseUrl" | "headers">,
+): string[] {
   const secrets = options.apiKey ? [options.apiKey] : [];
+  if (model) {
+    const { login } = splitLogin(model.baseUrl);
+    secrets.push(...secretsOf({ headers: { ...model.headers, ...(login && { authorization: login }) } }));
+  }
   for (const [name, value] of Object.entries(options.env ?? {}))
     if (value && /(?:KEY|KEY_ID|TOKEN|SECRET|PASSWORD)$/i.test(name)) secrets.push(value);
   for (const [name, value] of Object.entries(options.headers ?? {}))
-    if (/auth|key|token|secret|cookie/i.test(name)) secrets.push(value, value.replace(/^\w+ /, ""));
+    if (/auth|key|token|secret|cookie/i.test(name)) {
+      const bare = value.replace(/^\w+ /, "");
+      secrets.push(value, bare);
+      if (/^basic /i.test(value))
+        secrets.push(
+          Buffer.from(bare, "base64")
+            .toString("utf8")
+            .replace(/^[^:]*:/, ""),
+        );
+    }
   return secrets;
 }
 

@@ -137,7 +137,7 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
 
   readonly #onError = (cause: unknown): void => {
     if (this.#ended) return;
-    const { info, message } = classifyProviderError(cause, secretsOf(this.#options));
+    const { info, message } = classifyProviderError(cause, secretsOf(this.#options, this.#model));
     // Nobody asked for an abort, or the call would be over: it was the connection that was given up.
     this.#fail("error", info.kind === "aborted" ? { ...info, kind: "transport" } : info, message);
   };
@@ -173,7 +173,7 @@ export class GuardedCall implements AssistantMessageEventStream, AsyncIterator<A
       message.usage = withEstimate(this.#model, message.usage, characters, reportedCharacters);
     }
     message.durationMs ??= Math.round(performance.now() - this.#startedAt);
-    if (message.errorMessage) this.#redact(message, secretsOf(this.#options));
+    if (message.errorMessage) this.#redact(message, secretsOf(this.#options, this.#model));
     if (cut) this.#stop.abort();
     // The API cleans up after itself; nobody waits for it, and its failure is nobody's.
     Promise.resolve(this.#source?.return?.()).catch(() => undefined);

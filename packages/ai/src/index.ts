@@ -10,6 +10,7 @@ export {
 } from "./event-stream.js";
 export { type AssistantMessageDelta, MessageBuilder, type MessageOrigin } from "./message-builder.js";
 export { classifyProviderError, errorInfo, isRetryable, ProviderError } from "./provider-error.js";
+export { addressFault, isHeaderName, isHeaderValue, splitLogin } from "./sendable.js";
 export { complete, stream } from "./stream.js";
 export { clampThinkingLevel, supportedThinkingLevels } from "./thinking.js";
 export * from "./types.js";

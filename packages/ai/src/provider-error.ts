@@ -117,6 +117,13 @@ const timeoutCodes: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
+/** Faults of a request that nobody can send, and of a server whose certificate is no good: they stay as they are. */
+const lastingCodes =
+  /^(?:ERR_(?:HTTP_)?INVALID_|ERR_UNESCAPED_|UND_ERR_INVALID_ARG$|CERT_|UNABLE_TO_|(?:DEPTH_ZERO_)?SELF_SIGNED_|ERR_TLS_CERT_|ERR_SSL_WRONG_VERSION_NUMBER$|HOSTNAME_MISMATCH$|INVALID_(?:CA|PURPOSE)$)/;
+/** What fetch says, without a code, of a request it does not send (https://fetch.spec.whatwg.org). */
+const lastingTexts =
+  /^(?:bad port|unknown scheme|redirect count exceeded|URL scheme must be |not implemented\.\.\. yet)/;
+
 /** Texts of a request longer than the context window: Anthropic, OpenAI, and servers that speak their protocols. */
 const overflowTexts = [
   /prompt is too long/i,
@@ -236,7 +243,9 @@ export function errorInfo(thrown: unknown): ErrorInfo {
 
 function infoOf(chain: readonly unknown[]): ErrorInfo {
   for (const link of chain) {
-    const { name, code } = describe(link);
+    const { name, code, message } = describe(link);
+    if (lastingCodes.test(code)) return { kind: "other", code };
+    if (lastingTexts.test(message)) return { kind: "other" };
     // A proxy that refuses the tunnel ends a request that nobody here has given up.
     if (code === "UND_ERR_ABORTED") return { kind: "transport", code };
     if (name === "AbortError") return { kind: "aborted" };

@@ -1,7 +1,7 @@
 // Texts of failures: short, one line, no secrets.
 
 import { describe, expect, test } from "vitest";
-import { redactSecrets, secretsOf, shortenBody } from "../src/error-text.js";
+import { bodyText, errorRecordText, redactSecrets, secretsOf, shortenBody } from "../src/error-text.js";
 
 test("shortenBody leaves a short text alone, cuts a long one between characters, and names a web page", () => {
   expect(shortenBody(' {"a":1}\n')).toBe('{"a":1}');
@@ -69,4 +69,28 @@ describe("redactSecrets: what servers make of a key", () => {
   test("a lone surrogate in a key does no harm", () => {
     expect(redactSecrets("a \ud800keykeykey b", ["\ud800keykeykey"])).toBe("a [key] b");
   });
+});
+
+test.each([
+  ["plain words", "plain words", "plain words"],
+  ["", "(no body)", "(no body)"],
+  [undefined, "(no body)", "(no body)"],
+  [null, "null", "null"],
+  [{ error: { message: "m" } }, '{"error":{"message":"m"}}', '{"message":"m"}'],
+  [{ error: "m" }, '{"error":"m"}', "m"],
+  [{ error: "" }, '{"error":""}', "(no body)"],
+  [{ error: null, detail: 1 }, '{"error":null,"detail":1}', '{"error":null,"detail":1}'],
+  [{ detail: "m" }, '{"detail":"m"}', '{"detail":"m"}'],
+])("bodyText and errorRecordText of %j", (body, whole, record) => {
+  expect([bodyText(body), errorRecordText(body)]).toEqual([whole, record]);
+});
+
+test("secretsOf finds what a model brings along: headers, and the password of its base URL alone and encoded", () => {
+  const basic = Buffer.from("me:password").toString("base64");
+  const model = { baseUrl: "https://me:password@host", headers: { "x-token": "abcdefgh1", "x-other": "abcdefgh2" } };
+  expect(secretsOf({ apiKey: "abcdefgh0" }, model)).toEqual([
+    "abcdefgh0",
+    ...["abcdefgh1", "abcdefgh1"],
+    ...[`Basic ${basic}`, basic, "password"],
+  ]);
 });

@@ -143,6 +143,17 @@ describe("classifyProviderError of thrown faults", () => {
     ["UND_ERR_HEADERS_TIMEOUT", "timeout"],
     ["UND_ERR_BODY_TIMEOUT", "timeout"],
     ["UND_ERR_CONNECT_TIMEOUT", "timeout"],
+    ["ERR_INVALID_CHAR", "other"],
+    ["ERR_INVALID_HTTP_TOKEN", "other"],
+    ["ERR_INVALID_URL", "other"],
+    ["ERR_UNESCAPED_CHARACTERS", "other"],
+    ["UND_ERR_INVALID_ARG", "other"],
+    ["CERT_HAS_EXPIRED", "other"],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "other"],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "other"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "other"],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", "other"],
+    ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", "transport"],
   ])("%s is %s, however deep it lies", (code, kind) => {
     expect(errorInfo(withCode(code))).toEqual({ kind, code });
     const wrapped = new Error("Failed to process", { cause: new TypeError("fetch failed", { cause: withCode(code) }) });
@@ -164,6 +175,11 @@ describe("classifyProviderError of thrown faults", () => {
       message: "fetch failed: connect ECONNREFUSED ::1:9",
       info: { kind: "transport" },
     });
+  });
+
+  test("what fetch refuses to send is no fault of the line", () => {
+    for (const text of ["bad port", "unknown scheme", "redirect count exceeded"])
+      expect(errorInfo(new TypeError("fetch failed", { cause: new Error(text) }))).toEqual({ kind: "other" });
   });
 
   test("aborts and timeouts by name", () => {

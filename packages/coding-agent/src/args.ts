@@ -13,8 +13,12 @@ interface Flag {
   repeatable?: boolean;
   /** The value may be left out. */
   optionalValue?: boolean;
-  /** Its engine is not there yet: using it is an error that says so. */
-  planned?: boolean;
+}
+
+/** An option that an extension brings. */
+export interface ExtensionFlag {
+  type: "boolean" | "string";
+  description?: string;
 }
 
 /** Every option by its long name. */
@@ -47,12 +51,17 @@ export const flags = {
   "system-prompt": { value: "text|file", does: "Replace the system prompt" },
   "append-system-prompt": { value: "text|file", repeatable: true, does: "Add to the system prompt" },
   "no-context-files": { short: "nc", does: "Leave out AGENTS.md and CLAUDE.md" },
-  extension: { short: "e", value: "path", repeatable: true, planned: true },
-  "no-extensions": { short: "ne" },
-  skill: { value: "path", repeatable: true, planned: true },
-  "no-skills": { short: "ns" },
-  "prompt-template": { value: "path", repeatable: true, planned: true },
-  "no-prompt-templates": { short: "np" },
+  extension: {
+    short: "e",
+    value: "source",
+    repeatable: true,
+    does: "Load an extension: a file, a directory or a package",
+  },
+  "no-extensions": { short: "ne", does: "Load no extensions but those of --extension" },
+  skill: { value: "path", repeatable: true, does: "Offer a skill: a file or a directory" },
+  "no-skills": { short: "ns", does: "Offer no skills but those of --skill" },
+  "prompt-template": { value: "path", repeatable: true, does: "Offer a prompt template: a file or a directory" },
+  "no-prompt-templates": { short: "np", does: "Offer no prompt templates but those of --prompt-template" },
   approve: { short: "a", does: "Trust this project's settings and resources for this run" },
   "no-approve": { short: "na", does: "Do not use this project's settings and resources" },
   offline: { does: "No network but the model's; nothing else is ever called, so this changes nothing" },
@@ -75,27 +84,46 @@ export interface ParsedArgs {
   /** `@file` arguments, without the @. */
   files: string[];
   messages: string[];
+  /** What extensions' options were set to, by name. */
+  extensionFlags: Map<string, boolean | string>;
+  /** Options that are not known, unless an extension brings them. */
+  unknown: string[];
   /** Why the command line cannot be used; empty when it can. */
   errors: string[];
 }
 
 const table: Record<string, Flag> = flags;
 
-/** Options end at `--`; what comes after it is a message even when it begins with a dash. */
-export function parseCommandLine(argv: readonly string[]): ParsedArgs {
-  const parsed: ParsedArgs = { values: {}, lists: {}, files: [], messages: [], errors: [] };
-  const args = expandShortForms(argv);
+/**
+ * Options end at `--`; what comes after it is a message even when it begins with a dash. `brought` are the options of
+ * extensions; ours win over those of the same name.
+ */
+export function parseCommandLine(
+  argv: readonly string[],
+  brought: ReadonlyMap<string, ExtensionFlag> = new Map(),
+): ParsedArgs {
+  const parsed: ParsedArgs = {
+    values: {},
+    lists: {},
+    files: [],
+    messages: [],
+    extensionFlags: new Map(),
+    unknown: [],
+    errors: [],
+  };
+  const args = expandShortForms(argv, brought);
   const { tokens } = tokenize({
     args,
     strict: false,
     allowPositionals: true,
     tokens: true,
-    options: Object.fromEntries(
-      Object.entries(table).map(([name, { value, optionalValue }]) => [
-        name,
-        { type: value && !optionalValue ? ("string" as const) : ("boolean" as const) },
-      ]),
-    ),
+    options: Object.fromEntries([
+      ...[...brought].map(([name, { type }]) => [name, { type }] as const),
+      ...Object.entries(table).map(
+        ([name, { value, optionalValue }]) =>
+          [name, { type: value && !optionalValue ? ("string" as const) : ("boolean" as const) }] as const,
+      ),
+    ]),
   });
   let ended = false;
   let takesOptional: FlagName | undefined;
@@ -107,25 +135,36 @@ export function parseCommandLine(argv: readonly string[]): ParsedArgs {
       else parsed.messages.push(token.value);
       takesOptional = undefined;
     } else {
-      takesOptional = takeOption(parsed, token, args[token.index] as string);
+      const ofExtension = ownFlag(token.name) ? undefined : brought.get(token.name);
+      if (ofExtension) takeBrought(parsed, token, ofExtension);
+      else takesOptional = takeOption(parsed, token, args[token.index] as string);
     }
   }
   check(parsed);
   return parsed;
 }
 
+function takeBrought(
+  { extensionFlags, errors }: ParsedArgs,
+  { name, rawName, value }: { name: string; rawName: string; value?: string | undefined },
+  { type }: ExtensionFlag,
+): void {
+  if (type === "string" && value === undefined) errors.push(`${rawName} needs a value`);
+  else if (type === "boolean" && value !== undefined) errors.push(`${rawName} takes no value`);
+  else extensionFlags.set(name, value ?? true);
+}
+
 function takeOption(
-  { values, lists, errors }: ParsedArgs,
+  { values, lists, errors, unknown }: ParsedArgs,
   { name, rawName, value }: { name: string; rawName: string; value?: string | undefined },
   arg: string,
 ): FlagName | undefined {
   const flag = ownFlag(name);
   if (!flag) {
     // A bundle of letters is one unknown option.
-    const unknown = `Unknown option: ${arg.startsWith("--") ? rawName : arg}`;
-    if (errors.at(-1) !== unknown) errors.push(unknown);
-  } else if (flag.planned) errors.push(`${rawName} is not supported yet`);
-  else if (flag.value && !flag.optionalValue && value === undefined) errors.push(`${rawName} needs a value`);
+    const name = arg.startsWith("--") ? rawName : arg;
+    if (unknown.at(-1) !== name) unknown.push(name);
+  } else if (flag.value && !flag.optionalValue && value === undefined) errors.push(`${rawName} needs a value`);
   else if (!flag.value && value !== undefined) errors.push(`${rawName} takes no value`);
   else if (flag.repeatable) {
     lists[name as FlagName] ??= [];
@@ -141,7 +180,7 @@ function takeOption(
  * `-nt` → `--no-tools`: short forms of several letters would otherwise be read as bundles of one-letter options. The value
  * of an option stays as it is.
  */
-function expandShortForms(argv: readonly string[]): string[] {
+function expandShortForms(argv: readonly string[], brought: ReadonlyMap<string, ExtensionFlag>): string[] {
   const long = new Map(
     Object.entries(table).flatMap(([name, { short }]) => (short ? [[`-${short}`, `--${name}`]] : [])),
   );
@@ -152,7 +191,8 @@ function expandShortForms(argv: readonly string[]): string[] {
     const arg: string = ended || isValue ? given : (long.get(given) ?? given);
     ended ||= !isValue && arg === "--";
     const flag: Flag | undefined = !ended && !isValue && arg.startsWith("--") ? ownFlag(arg.slice(2)) : undefined;
-    isValue = flag?.value !== undefined && !flag.optionalValue;
+    const isBrought = !flag && !ended && !isValue && brought.get(arg.replace(/^--/, ""))?.type === "string";
+    isValue = (flag?.value !== undefined && !flag.optionalValue) || isBrought;
     args.push(arg);
   }
   return args;
@@ -190,6 +230,7 @@ export function helpText(): string {
     "",
     "Usage: pi [options] [--] [@files...] [messages...]",
     "       pi auth <login|logout|check> ...   Keys of providers; see pi auth --help",
+    "       pi <install|remove|update|list> ...   Packages; see pi install --help",
     "",
     "Options:",
     ...lines.map(({ left, does }) => `  ${left.padEnd(width)}${does}`),

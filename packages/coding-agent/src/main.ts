@@ -21,6 +21,7 @@ import type { AuthStorage } from "./resources/auth.js";
 import { loadResources, type Resources } from "./resources/load.js";
 import { chooseModel, type ModelArguments } from "./resources/model-choice.js";
 import { isProjectTrusted } from "./resources/trust.js";
+import { sessionName } from "./sessions/session-name.js";
 import { toolNames } from "./tools/index.js";
 
 /** Runs the command line; resolves with the exit code when everything has been written. */
@@ -87,7 +88,8 @@ async function start(args: ParsedArgs, io: ModeIo): Promise<number> {
     if (!choice.model) throw new Error("--api-key needs a model: choose one with --model");
     resources.auth.setRuntimeKey(choice.model.provider, apiKey);
   }
-  const name = text(args, "name")?.trim();
+  const asked = text(args, "name");
+  const name = asked === undefined ? undefined : sessionName(asked);
   if (name === "") throw new Error("Session name cannot be empty");
   const runtime = createRuntime(
     { ...sessionOptions(args, io, resources), resourcesFor },

@@ -83,6 +83,12 @@ describe("pi auth login", () => {
     ["one that needs none", ["login", "demo"], secret, 'Provider "demo" needs no key'],
     ["no key", ["login", "openai"], " \n", "Cannot store a key: nothing was given on stdin"],
     ["two lines", ["login", "openai"], "a\nb", "Cannot store a key: it has blanks or control characters in it"],
+    [
+      "other letters",
+      ["login", "openai"],
+      "sk-€",
+      "Cannot store a key: it has characters that no HTTP header can carry",
+    ],
     ["no provider", ["login"], secret, "Usage:"],
     ["two providers", ["login", "openai", "groq"], secret, "Usage:"],
     ["a key as an argument", ["login", "openai", "--api-key=x"], secret, "does not take an argument"],

@@ -2,7 +2,7 @@
 
 import { AnthropicMessagesLanguageModel } from "@ai-sdk/anthropic/internal";
 import { createParser } from "eventsource-parser";
-import { shortenBody } from "../error-text.js";
+import { bodyText } from "../error-text.js";
 import { makeApi } from "../language-model/call.js";
 import type { Dialect, DialectCall, Ending, JsonBody, StreamEnd } from "../language-model/dialect.js";
 import { failed, type PartReader } from "../language-model/parts.js";
@@ -32,7 +32,7 @@ const dialect: Dialect = {
     if (usage) reader.setUsage(readUsage(usage));
   },
   ending,
-  refusalText: (status, body) => `${status} ${bodyText(body) || "(no body)"}`,
+  refusalText: (status, body) => `${status} ${bodyText(body)}`,
   streamErrorText: bodyText,
 };
 
@@ -241,10 +241,6 @@ function ending({ raw }: StreamEnd): Ending {
 
 function compatOf(model: Model): AnthropicCompat {
   return (model.compat ?? {}) as AnthropicCompat;
-}
-
-function bodyText(body: unknown): string {
-  return shortenBody(typeof body === "string" ? body : JSON.stringify(body));
 }
 
 function records(list: unknown): JsonBody[] {

@@ -2,6 +2,7 @@
 
 import type { DialectCall } from "../language-model/dialect.js";
 import { ProviderError } from "../provider-error.js";
+import { addressFault } from "../sendable.js";
 import { variableOf } from "./variables.js";
 
 /** Hosts of Azure, whose root stands for the path of the OpenAI API. */
@@ -16,13 +17,12 @@ export function azureBaseUrl({ model, options }: DialectCall): string {
   const given =
     variableOf(options, "AZURE_OPENAI_BASE_URL") ??
     (resource === undefined ? model.baseUrl : `https://${resource}.openai.azure.com`);
-  let url: URL;
-  try {
-    url = new URL(given);
-  } catch {
-    const what = given === "" ? "set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME" : `"${given}" is no URL`;
+  const fault = addressFault(given);
+  if (fault) {
+    const what = given === "" ? "set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME" : `its base URL ${fault}`;
     throw new ProviderError(`Cannot call model "${model.id}" on Azure: ${what}`, { kind: "invalid_request" });
   }
+  const url = new URL(given);
   const path = url.pathname.replace(/\/+$/, "");
   if (azureHosts.test(url.hostname) && (path === "" || path === "/openai")) return `${url.origin}/openai/v1`;
   return `${url.origin}${path}`;

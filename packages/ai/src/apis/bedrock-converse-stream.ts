@@ -1,13 +1,13 @@
-// Speaks the Converse API of Amazon Bedrock, with a bearer token or signed with the keys of the environment.
+// Speaks the Converse API of Amazon Bedrock, with a bearer token or signed with keys.
 
-import { shortenBody } from "../error-text.js";
+import { bodyText } from "../error-text.js";
 import { makeApi } from "../language-model/call.js";
 import type { Dialect, DialectCall, Ending, FinishedRequest, StreamEnd } from "../language-model/dialect.js";
 import { failed } from "../language-model/parts.js";
 import { type PromptTarget, thinkingAsText } from "../language-model/prompt.js";
 import { wireModel } from "../language-model/wire-model.js";
-import { ProviderError } from "../provider-error.js";
 import type { Model, ThinkingContent } from "../types.js";
+import { awsKeys, awsRegion } from "./aws-credentials.js";
 import { converseBody, isClaude } from "./bedrock-body.js";
 import { awsFrames, ConverseTranslator, type Frame } from "./bedrock-events.js";
 import type { BedrockMessage } from "./bedrock-messages.js";
@@ -45,10 +45,10 @@ const dialect: Dialect = {
 /** The Converse API of Amazon Bedrock. */
 export const bedrockConverseStreamApi = makeApi(dialect);
 
-/** The region is in the URL; that of the environment wins over the catalogue's, not over one of another host. */
+/** The region is in the URL; that of the environment or the profile wins over the catalogue's, not over one of another host. */
 function baseUrl({ model, options }: DialectCall): string {
   const base = model.baseUrl.replace(/\/+$/, "");
-  const region = regionOfArn(model.id) ?? variableOf(options, "AWS_REGION", "AWS_DEFAULT_REGION");
+  const region = regionOfArn(model.id) ?? awsRegion(options);
   return region ? base.replace(/^(https:\/\/bedrock-runtime\.)[a-z0-9-]+(?=\.amazonaws\.com)/, `$1${region}`) : base;
 }
 
@@ -58,18 +58,9 @@ function regionOfArn(id: string): string | undefined {
 
 async function sign({ url, headers, body }: FinishedRequest, call: DialectCall): Promise<Record<string, string>> {
   if (headers.authorization) return {};
-  const { options, model } = call;
-  const accessKeyId = variableOf(options, "AWS_ACCESS_KEY_ID");
-  const secretAccessKey = variableOf(options, "AWS_SECRET_ACCESS_KEY");
-  if (!accessKeyId || !secretAccessKey) {
-    const names = "AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
-    throw new ProviderError(`Cannot sign the request for model "${model.id}": set ${names}`, { kind: "auth" });
-  }
-  const sessionToken = variableOf(options, "AWS_SESSION_TOKEN");
+  const keys = awsKeys(call);
   const region =
-    /\.([a-z0-9-]+)\.amazonaws\.com/.exec(new URL(url).hostname)?.[1] ??
-    variableOf(options, "AWS_REGION", "AWS_DEFAULT_REGION") ??
-    "us-east-1";
+    /\.([a-z0-9-]+)\.amazonaws\.com/.exec(new URL(url).hostname)?.[1] ?? awsRegion(call.options) ?? "us-east-1";
   // Loaded lazily: a bearer token needs no signature.
   const { AwsV4Signer } = await import("aws4fetch");
   const signer = new AwsV4Signer({
@@ -77,9 +68,7 @@ async function sign({ url, headers, body }: FinishedRequest, call: DialectCall):
     url,
     headers,
     body,
-    accessKeyId,
-    secretAccessKey,
-    ...(sessionToken && { sessionToken }),
+    ...keys,
     region,
     service: "bedrock",
   });
@@ -126,8 +115,4 @@ function ending({ raw = "" }: StreamEnd): Ending {
     default:
       return failed("other", `Unknown stop reason "${raw}"`);
   }
-}
-
-function bodyText(body: unknown): string {
-  return shortenBody(typeof body === "string" ? body : JSON.stringify(body)) || "(no body)";
 }

@@ -1,6 +1,7 @@
 // The bridge's prompt → the messages, system prompt and tools of a Bedrock Converse body.
 
 import type { JSONObject, LanguageModelV3CallOptions, LanguageModelV3Message } from "@ai-sdk/provider";
+import { onceAMessage } from "../language-model/once-a-message.js";
 
 type Part = Exclude<LanguageModelV3Message["content"], string>[number];
 type ResultPart = Extract<Part, { type: "tool-result" }>;
@@ -10,8 +11,9 @@ export interface BedrockMessage {
   content: JSONObject[];
 }
 
-/** Messages do not change, so each is converted once. */
-const written = new WeakMap<object, JSONObject[]>();
+const blocksOf = onceAMessage((message: Exclude<LanguageModelV3Message, { role: "system" }>) =>
+  message.content.map(blockOf),
+);
 
 /** Messages in turn, as the API demands: what users say in a row, and results before it, are blocks of one message. */
 export function converseMessages(prompt: readonly LanguageModelV3Message[]): BedrockMessage[] {
@@ -19,11 +21,7 @@ export function converseMessages(prompt: readonly LanguageModelV3Message[]): Bed
   for (const message of prompt) {
     if (message.role === "system") continue;
     const role = message.role === "assistant" ? "assistant" : "user";
-    let content = written.get(message);
-    if (!content) {
-      content = message.content.map(blockOf);
-      written.set(message, content);
-    }
+    const content = blocksOf(message);
     const last = messages.at(-1);
     if (last?.role === role) last.content.push(...content);
     else messages.push({ role, content: [...content] });

@@ -7,7 +7,9 @@ import type {
   LanguageModelV3Prompt,
 } from "@ai-sdk/provider";
 import type { JsonBody } from "../language-model/dialect.js";
+import { onceAMessage } from "../language-model/once-a-message.js";
 
+type SpokenMessage = Exclude<LanguageModelV3Message, { role: "system" }>;
 type Part = Exclude<LanguageModelV3Message["content"], string>[number];
 type CallPart = Extract<Part, { type: "tool-call" }>;
 type ResultPart = Extract<Part, { type: "tool-result" }>;
@@ -22,9 +24,6 @@ interface Content {
  * https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 const unsignedCall = "skip_thought_signature_validator";
-
-/** Messages do not change, so each is converted once. */
-const written = new WeakMap<object, Content>();
 
 /** The fields of a body that hold the conversation; `signsCalls` when the model refuses calls without a signature. */
 export function googleContents(prompt: LanguageModelV3Prompt, signsCalls: boolean): JsonBody {
@@ -56,12 +55,15 @@ export function googleTools(tools: LanguageModelV3CallOptions["tools"]): JSONObj
   return [{ functionDeclarations }];
 }
 
-function contentOf(message: Exclude<LanguageModelV3Message, { role: "system" }>, signsCalls: boolean): Content {
-  let content = written.get(message);
-  if (!content) {
-    content = { role: message.role === "assistant" ? "model" : "user", parts: message.content.map(partOf) };
-    written.set(message, content);
-  }
+const unsignedContent = onceAMessage(
+  ({ role, content }: SpokenMessage): Content => ({
+    role: role === "assistant" ? "model" : "user",
+    parts: content.map(partOf),
+  }),
+);
+
+function contentOf(message: SpokenMessage, signsCalls: boolean): Content {
+  const content = unsignedContent(message);
   return signsCalls && message.role === "assistant" ? withSignedCall(content) : content;
 }
 

@@ -1,7 +1,7 @@
 // What the two ways to Gemini share: the body, thinking, and how an answer ended.
 
 import type { LanguageModelV3CallOptions } from "@ai-sdk/provider";
-import { shortenBody } from "../error-text.js";
+import { bodyText } from "../error-text.js";
 import type { Dialect, DialectCall, Ending, JsonBody, StreamEnd } from "../language-model/dialect.js";
 import { failed } from "../language-model/parts.js";
 import { type PromptTarget, thinkingAsText } from "../language-model/prompt.js";
@@ -131,9 +131,4 @@ function ending({ raw = "", message }: StreamEnd): Ending {
     default:
       return failed("other", `Unknown finish reason "${raw}"`);
   }
-}
-
-/** The body alone, as the API's users know it. */
-function bodyText(refusal: unknown): string {
-  return shortenBody(typeof refusal === "string" ? refusal : JSON.stringify(refusal)) || "(no body)";
 }

@@ -1,7 +1,7 @@
 // Speaks Mistral's chat API: chat completions whose thinking is a part of the content.
 
 import type { JSONObject } from "@ai-sdk/provider";
-import { shortenBody } from "../error-text.js";
+import { bodyText } from "../error-text.js";
 import { makeApi } from "../language-model/call.js";
 import type { Dialect, DialectCall, Ending, JsonBody, StreamEnd } from "../language-model/dialect.js";
 import { failed } from "../language-model/parts.js";
@@ -34,7 +34,7 @@ const dialect: Dialect = {
   editBody: () => undefined,
   readOddChunk,
   ending,
-  refusalText: (status, body) => `${status}: ${bodyText(body) || "(no body)"}`,
+  refusalText: (status, body) => `${status}: ${bodyText(body)}`,
   streamErrorText: bodyText,
 };
 
@@ -105,8 +105,4 @@ function ending({ raw }: StreamEnd): Ending {
     default:
       return failed("other", `Unknown finish reason "${raw}"`);
   }
-}
-
-function bodyText(body: unknown): string {
-  return shortenBody(typeof body === "string" ? body : JSON.stringify(body));
 }

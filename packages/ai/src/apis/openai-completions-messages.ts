@@ -6,26 +6,20 @@ import type {
   LanguageModelV3Message,
   LanguageModelV3Prompt,
 } from "@ai-sdk/provider";
+import { onceAMessage } from "../language-model/once-a-message.js";
 
 type Part = Exclude<LanguageModelV3Message["content"], string>[number];
 type AssistantPart = Extract<LanguageModelV3Message, { role: "assistant" }>["content"][number];
 type UserPart = Extract<LanguageModelV3Message, { role: "user" }>["content"][number];
 type ToolPart = Extract<LanguageModelV3Message, { role: "tool" }>["content"][number];
 
-/** Messages of a prompt do not change, and their wire form is the same for the same fields key. */
-const written = new WeakMap<object, JSONObject[]>();
+// A message's wire form is the same for the same fields key.
+const messagesOf = onceAMessage(convert);
 
 /** One wire message for each of the prompt's, one for each tool result. What was converted once is kept. */
 export function chatMessages(prompt: LanguageModelV3Prompt): JSONObject[] {
-  return prompt.flatMap((message) => {
-    let messages = written.get(message);
-    if (!messages) {
-      messages = convert(message);
-      written.set(message, messages);
-    }
-    // Edits of a body change messages; what is kept must stay as it is.
-    return messages.map((kept) => ({ ...kept }));
-  });
+  // Edits of a body change messages; what is kept must stay as it is.
+  return prompt.flatMap((message) => messagesOf(message).map((kept) => ({ ...kept })));
 }
 
 export function chatTools(

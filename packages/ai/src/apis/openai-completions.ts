@@ -1,7 +1,7 @@
 // Speaks the OpenAI chat completions API, to OpenAI itself and to the many servers that copy it.
 
 import type { JSONObject } from "@ai-sdk/provider";
-import { shortenBody } from "../error-text.js";
+import { errorRecordText } from "../error-text.js";
 import { makeApi } from "../language-model/call.js";
 import type { Dialect, DialectCall, Ending, StreamEnd } from "../language-model/dialect.js";
 import { failed } from "../language-model/parts.js";
@@ -36,8 +36,8 @@ const dialect: Dialect = {
   editBody,
   readOddChunk,
   ending,
-  refusalText: (status, body) => `${status}: ${errorText(body) || "(no body)"}`,
-  streamErrorText: errorText,
+  refusalText: (status, body) => `${status}: ${errorRecordText(body)}`,
+  streamErrorText: errorRecordText,
 };
 
 /** The OpenAI chat completions API. */
@@ -133,11 +133,4 @@ function ending({ raw, unified, message }: StreamEnd, { model }: DialectCall): E
     default:
       return failed("other", `Unknown finish reason "${raw}"`);
   }
-}
-
-/** The error record alone, as OpenAI's clients show it. */
-function errorText(body: unknown): string {
-  if (typeof body === "string") return shortenBody(body);
-  const error = (body as { error?: unknown } | null)?.error ?? body;
-  return shortenBody(typeof error === "string" ? error : JSON.stringify(error));
 }

@@ -1,6 +1,7 @@
 // The bridge's prompt → the input items and tools of a Responses body.
 
 import type { JSONObject, LanguageModelV3CallOptions, LanguageModelV3Message } from "@ai-sdk/provider";
+import { onceAMessage } from "../language-model/once-a-message.js";
 
 type UserPart = Extract<LanguageModelV3Message, { role: "user" }>["content"][number];
 type AssistantPart = Extract<LanguageModelV3Message, { role: "assistant" }>["content"][number];
@@ -13,18 +14,12 @@ export interface ItemSignature {
   encrypted_content?: string;
 }
 
-/** The items of each message of a prompt; messages do not change, so each is converted once. */
-const written = new WeakMap<object, JSONObject[]>();
+const itemsOf = onceAMessage(convert);
 
 /** The items of one message, in order; `systemRole` is the role of the system prompt. */
 export function inputItems(message: LanguageModelV3Message, systemRole: "developer" | "system"): JSONObject[] {
   if (message.role === "system") return [{ role: systemRole, content: message.content }];
-  let items = written.get(message);
-  if (!items) {
-    items = convert(message);
-    written.set(message, items);
-  }
-  return items;
+  return itemsOf(message);
 }
 
 export function responsesTools(

@@ -1,7 +1,7 @@
 // Speaks the OpenAI Responses API, to OpenAI itself and to servers that copy it.
 
 import type { JSONObject } from "@ai-sdk/provider";
-import { shortenBody } from "../error-text.js";
+import { errorRecordText } from "../error-text.js";
 import { makeApi } from "../language-model/call.js";
 import type { Dialect, DialectCall, Ending, StreamEnd } from "../language-model/dialect.js";
 import { failed } from "../language-model/parts.js";
@@ -33,9 +33,8 @@ export function responsesDialect(
     headers,
     editBody: () => undefined,
     ending,
-    refusalText: (status, body, { model }) =>
-      `${model.provider} API error (${status}): ${errorText(body) || "(no body)"}`,
-    streamErrorText: errorText,
+    refusalText: (status, body, { model }) => `${model.provider} API error (${status}): ${errorRecordText(body)}`,
+    streamErrorText: errorRecordText,
   };
 }
 
@@ -104,11 +103,4 @@ function ending({ raw, unified, message }: StreamEnd): Ending {
     default:
       return failed("other", `Unknown reason for an incomplete answer: "${raw}"`);
   }
-}
-
-/** The error record alone, as OpenAI's clients show it. */
-function errorText(body: unknown): string {
-  if (typeof body === "string") return shortenBody(body);
-  const error = (body as { error?: unknown } | null)?.error ?? body;
-  return shortenBody(typeof error === "string" ? error : JSON.stringify(error));
 }

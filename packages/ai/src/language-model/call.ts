@@ -4,7 +4,9 @@ import type { LanguageModelV3CallOptions } from "@ai-sdk/provider";
 import type { ApiImplementation } from "../apis/index.js";
 import { MessageBuilder } from "../message-builder.js";
 import { classifyProviderError } from "../provider-error.js";
-import type { AssistantMessageEvent, StreamOptions } from "../types.js";
+import { splitLogin } from "../sendable.js";
+import type { AssistantMessageEvent, Model, StreamOptions } from "../types.js";
+import { checkHeaders } from "./check-request.js";
 import type { Dialect, DialectCall, JsonBody, PartStream } from "./dialect.js";
 import { makeFetch, type WireRequest } from "./fetch.js";
 import { PartReader } from "./parts.js";
@@ -43,7 +45,7 @@ class LanguageModelCall implements AsyncIterator<AssistantMessageEvent> {
 
   constructor(dialect: Dialect, call: DialectCall) {
     this.#dialect = dialect;
-    this.#call = call;
+    this.#call = { ...call, model: withLoginApart(call.model) };
     this.#builder = MessageBuilder.begin({ model: call.model, thinkingLevel: call.options.thinkingLevel });
     this.#parts = new PartReader(this.#builder, dialect, call, (event) => this.#emit(event));
   }
@@ -96,11 +98,9 @@ class LanguageModelCall implements AsyncIterator<AssistantMessageEvent> {
   #callOptions({ prompt }: ConvertedPrompt): LanguageModelV3CallOptions {
     const { model, context, options } = this.#call;
     const custom = withLowerCaseNames({ ...model.headers, ...options.headers });
-    const callOptions: LanguageModelV3CallOptions = {
-      prompt,
-      headers: this.#dialect.headers(this.#call, custom),
-      abortSignal: options.signal,
-    };
+    const headers = this.#dialect.headers(this.#call, custom);
+    checkHeaders(model, headers, options.apiKey);
+    const callOptions: LanguageModelV3CallOptions = { prompt, headers, abortSignal: options.signal };
     if (context.tools?.length)
       callOptions.tools = context.tools.map((tool) => ({
         type: "function",
@@ -192,6 +192,14 @@ function firstEventError(cause: unknown): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** A user and password in the base URL go as a header, which every way of sending takes. */
+function withLoginApart(model: Model): Model {
+  const { address, login } = splitLogin(model.baseUrl);
+  return login === undefined
+    ? model
+    : { ...model, baseUrl: address, headers: { authorization: login, ...model.headers } };
 }
 
 function withLowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,8 +1,9 @@
 // The one fetch of all providers: sends the payload that hooks agreed on, and turns refusals into ProviderError.
 
-import { shortenBody } from "../error-text.js";
+import { redactSecrets, secretsOf, shortenBody } from "../error-text.js";
 import { failureInfo, ProviderError } from "../provider-error.js";
 import type { Model, StreamOptions } from "../types.js";
+import { checkAddress, checkHeaders } from "./check-request.js";
 import type { FinishedRequest } from "./dialect.js";
 import { postOverHttp, type WireInit, type WireReader, type WireResponse, watchFetch } from "./http.js";
 import { sendRepeatedly } from "./repeat.js";
@@ -31,16 +32,22 @@ export function makeFetch(wire: WireRequest): typeof globalThis.fetch {
   const isFetchConfigured = watchFetch();
   return async (input, init) => {
     const { model, options } = wire;
+    checkAddress(model, String(input));
     let payload = wire.payload;
     // The conversation can be large: only the text that is sent stays in memory while the answer streams.
     wire.payload = undefined;
     let headersSent = init?.headers as Record<string, string>;
-    if (options.onHeaders) headersSent = await options.onHeaders({ ...headersSent }, model);
+    if (options.onHeaders) {
+      headersSent = await options.onHeaders({ ...headersSent }, model);
+      checkHeaders(model, headersSent);
+    }
     if (options.onPayload) payload = (await options.onPayload(payload, model)) ?? payload;
     const send = options.fetch ?? (isFetchConfigured() ? globalThis.fetch : postOverHttp);
     const body = JSON.stringify(payload);
-    if (wire.authorize)
+    if (wire.authorize) {
       headersSent = { ...headersSent, ...(await wire.authorize({ url: String(input), headers: headersSent, body })) };
+      checkHeaders(model, headersSent);
+    }
     const request = { ...init, headers: headersSent, body } as RequestInit & WireInit;
     const attempt = (): Promise<WireResponse | Response> => send(String(input), request);
     const { requestRetries, signal } = options;
@@ -50,11 +57,11 @@ export function makeFetch(wire: WireRequest): typeof globalThis.fetch {
         : await attempt();
     const headers = Object.fromEntries(response.headers);
     if (options.onResponse) await options.onResponse({ status: response.status, headers }, model);
-    if (!response.ok) throw await refusal(response, headers, wire);
+    if (!response.ok) throw await refusal(response, headers, wire, headersSent);
     // Some servers call their event stream JSON, others answer with a page or a record: the first bytes tell.
     if (/\b(?:json|html)\b/i.test(headers["content-type"] ?? "")) {
       const { first, whole } = await withFirstBytes(response);
-      if (/^\s*[[{<]/.test(first)) throw await refusal(whole, headers, wire);
+      if (/^\s*[[{<]/.test(first)) throw await refusal(whole, headers, wire, headersSent);
       response = whole;
     }
     wire.onAccepted();
@@ -67,8 +74,10 @@ async function refusal(
   response: WireResponse | Response,
   headers: Record<string, string>,
   wire: WireRequest,
+  sent: Readonly<Record<string, string>>,
 ): Promise<ProviderError> {
-  const text = await readSome(response);
+  // Servers send back what they were sent; what was made for this request alone is known here only.
+  const text = redactSecrets(await readSome(response), secretsOf({ headers: sent }));
   let body: unknown = text;
   try {
     body = JSON.parse(text);

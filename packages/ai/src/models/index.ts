@@ -114,14 +114,17 @@ export const providers: Readonly<Record<string, ProviderFacts>> = {
   "amazon-bedrock": {
     name: "Amazon Bedrock",
     env: ["AWS_BEARER_TOKEN_BEDROCK"],
-    ambientEnv: [
-      ["AWS_PROFILE"],
-      ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"],
-      ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"],
-      ["AWS_CONTAINER_CREDENTIALS_FULL_URI"],
-      ["AWS_WEB_IDENTITY_TOKEN_FILE"],
+    ambientEnv: [["AWS_PROFILE"], ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]],
+    // Those of containers are no credentials here, since requests are not signed with what they lead to.
+    secretEnv: [
+      "AWS_SESSION_TOKEN",
+      "AWS_SHARED_CREDENTIALS_FILE",
+      "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+      "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+      "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+      "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+      "AWS_WEB_IDENTITY_TOKEN_FILE",
     ],
-    secretEnv: ["AWS_SESSION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"],
     defaultModel: "global.anthropic.claude-opus-5-5",
   },
   "google-vertex": {

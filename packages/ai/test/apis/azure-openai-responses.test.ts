@@ -37,8 +37,8 @@ test("without a place to go the failure names the variables", async () => {
     error: { kind: "invalid_request" },
     errorMessage: 'Cannot call model "test-model" on Azure: set AZURE_OPENAI_BASE_URL or AZURE_OPENAI_RESOURCE_NAME',
   });
-  expect((await failure({ env: { AZURE_OPENAI_BASE_URL: "my place" } })).errorMessage).toContain(
-    '"my place" is no URL',
+  expect((await failure({ env: { AZURE_OPENAI_BASE_URL: "my place" } })).errorMessage).toBe(
+    'Cannot call model "test-model" on Azure: its base URL is no http or https address',
   );
 });
 

@@ -1,7 +1,10 @@
 // What Amazon Bedrock gets to see: bodies by family of models, points of caching, tokens and signatures.
 
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { AwsV4Signer } from "aws4fetch";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { type Context, complete, type Model, type StreamOptions } from "../../src/index.js";
 import { answer as answered, conversation, foreign, result, tools, user } from "../conversations.js";
 import { fixture, question, testModel } from "../fixtures.js";
@@ -269,13 +272,28 @@ describe("credentials", () => {
     expect((await again.sign()).headers.get("authorization")).toBe(headers.authorization);
   });
 
+  test("a request is signed with the keys of a profile, for its region", async () => {
+    const home = mkdtempSync(join(tmpdir(), "pi-aws-"));
+    onTestFinished(() => rmSync(home, { recursive: true }));
+    mkdirSync(join(home, ".aws"));
+    writeFileSync(join(home, ".aws/credentials"), "[work]\naws_access_key_id=AKIAWORK\naws_secret_access_key=s\n");
+    writeFileSync(join(home, ".aws/config"), "[profile work]\nregion = eu-central-1\n");
+    const env = { HOME: home, AWS_PROFILE: "work" };
+    const { headers } = await request({ apiKey: undefined, env });
+    expect(headers.authorization).toMatch(/Credential=AKIAWORK\/\d{8}\/eu-central-1\/bedrock\//);
+    expect(await failure({ env: { ...env, AWS_PROFILE: "other" } })).toMatchObject({
+      error: { kind: "auth" },
+      errorMessage: `Cannot sign the request for model "test-model": profile "other" has no access key in "${home}/.aws/credentials" or "${home}/.aws/config"; roles, single sign-on and credential processes are not supported`,
+    });
+  });
+
   test("a bearer token wins; without any the failure names the variables", async () => {
     const { headers } = await request({ apiKey: undefined, env: { ...keys, AWS_BEARER_TOKEN_BEDROCK: "b" } });
     expect(headers.authorization).toBe("Bearer b");
     expect(await failure({ env: { AWS_ACCESS_KEY_ID: "AKIATEST", AWS_SECRET_ACCESS_KEY: "" } })).toMatchObject({
       error: { kind: "auth" },
       errorMessage:
-        'Cannot sign the request for model "test-model": set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+        'Cannot sign the request for model "test-model": set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE',
     });
   });
 

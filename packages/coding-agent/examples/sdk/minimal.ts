@@ -1,9 +1,9 @@
 // The smallest use of the SDK: a session in memory with the demo model, one prompt, its answer.
 
 import assert from "node:assert/strict";
+// docs:start
 import { chooseModel, createRuntime, loadResources, SessionManager } from "@earendil-works/pi-coding-agent";
 
-// docs:start
 /** Asks one question in a directory and gives the answer's text. */
 export async function ask(question: string, cwd: string): Promise<string> {
   const resources = loadResources({ cwd, env: process.env, isTrusted: () => false });

@@ -9,7 +9,7 @@ import type { SessionManager } from "../sessions/session-manager.js";
 import { type BashRequest, UserShell } from "./bash.js";
 import { Branches, type Navigation, type NavigationRequest } from "./branch.js";
 import { Conversation } from "./conversation.js";
-import { CommandError, mustBeWritten } from "./errors.js";
+import { CommandError, mustBeWritten, requireName } from "./errors.js";
 import { EventLine, type EventListener } from "./event-line.js";
 import type { AgentSessionEvent, CompactionResult } from "./events.js";
 import { InputStage, type TypedInput } from "./input.js";
@@ -133,6 +133,7 @@ export class AgentSession {
       queues: this.#queues,
       loop: {
         setup: () => this.#turnSetup(),
+        currentModel: () => this.#firstTurn?.model ?? this.models.model ?? undefined,
         modelMessages: () => this.#conversation.forModel,
         stream: options.stream ?? stream,
         ...bridge?.loopHooks,
@@ -373,11 +374,10 @@ export class AgentSession {
 
   /** Throws CommandError `invalid_params` for an empty name, `session_locked`, and `io_error` when it is in memory only. */
   async setName(name: string): Promise<void> {
-    const trimmed = name.trim();
-    if (!trimmed) throw new CommandError("invalid_params", "Session name cannot be empty", "name");
+    const line = requireName(name);
     await this.#acquire();
-    this.store.appendSessionInfo(trimmed, { flush: true });
-    await this.#line.emit({ type: "session_info_changed", name: trimmed });
+    this.store.appendSessionInfo(line, { flush: true });
+    await this.#line.emit({ type: "session_info_changed", name: line });
     mustBeWritten(this.store);
   }
 

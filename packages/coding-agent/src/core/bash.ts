@@ -2,9 +2,9 @@
 
 import { untilAborted } from "@earendil-works/pi-agent-core";
 import type { BashResult } from "../modes/rpc/rpc-types.js";
-import { runCommand } from "../tools/run-command.js";
 import { runDelegatedCommand } from "../tools/delegated-command.js";
 import type { BashOperations } from "../tools/operations.js";
+import { runCommand } from "../tools/run-command.js";
 import { CommandError } from "./errors.js";
 import type { Emit } from "./event-line.js";
 import type { BashExecutionMessage } from "./messages.js";

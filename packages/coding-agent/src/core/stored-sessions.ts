@@ -7,7 +7,7 @@ import type { SessionSummary } from "../modes/rpc/rpc-types.js";
 import { SessionFileError, SessionLockedError } from "../sessions/session-error.js";
 import type { SessionInfo } from "../sessions/session-list.js";
 import { SessionManager } from "../sessions/session-manager.js";
-import { CommandError } from "./errors.js";
+import { CommandError, requireName } from "./errors.js";
 
 export interface StoredSessionsOptions {
   agentDir: string;
@@ -48,12 +48,13 @@ export class StoredSessions {
     return { sessions: page.map(summaryOf), ...(hasMore && last && { nextCursor: last.path }) };
   }
 
-  /** Throws CommandError as `openStore` does, `session_locked`, and `io_error` when the name could not be written. */
+  /** Throws CommandError `invalid_params` for an empty name, as `openStore` does, `session_locked`, and `io_error` when the name could not be written. */
   async rename(path: string, name: string): Promise<void> {
+    const line = requireName(name);
     const store = openStore(path);
     try {
       await store.acquire();
-      store.appendSessionInfo(name, { flush: true });
+      store.appendSessionInfo(line, { flush: true });
     } catch (error) {
       throw refusalOf(error);
     } finally {

@@ -2,8 +2,14 @@
 
 import { join } from "node:path";
 import { type Static, Type } from "typebox";
-import { checkValue } from "../lib/check-value.js";
-import { type Environment, literalValue, missingVariables, resolveConfigValue } from "./config-value.js";
+import { checkValue, type ValueProblem } from "../lib/check-value.js";
+import {
+  type Environment,
+  literalValue,
+  missingVariables,
+  resolveConfigValue,
+  unsendableValue,
+} from "./config-value.js";
 import type { Diagnostic } from "./diagnostic.js";
 import { faultAt, type JsonObject, readJsonFile } from "./json-file.js";
 import { agentDirectory } from "./locations.js";
@@ -56,7 +62,7 @@ export class AuthStorage {
     for (const [provider, value] of Object.entries(file.value ?? {})) {
       const kind = (value as { type?: unknown } | null)?.type;
       if (typeof kind === "string" && kind !== "api_key") continue;
-      const [problem] = checkValue(ApiKeyCredential, value);
+      const [problem] = [...checkValue(ApiKeyCredential, value), ...unsendableKey(value)];
       if (!problem) this.#credentials.set(provider, value as ApiKeyCredential);
       else
         this.#diagnostics.push(
@@ -108,8 +114,10 @@ export class AuthStorage {
     return running;
   }
 
-  /** Stores a key. Rejects when the file is broken or cannot be written. */
+  /** Stores a key. Rejects a key that no HTTP header can carry, and when the file is broken or cannot be written. */
   async set(provider: string, credential: ApiKeyCredential): Promise<void> {
+    const fault = unsendableValue(credential.key);
+    if (fault) throw new Error(`Cannot store a key: it ${fault}`);
     await this.#update((file) => {
       file[provider] = credential;
     });
@@ -117,10 +125,13 @@ export class AuthStorage {
 
   /** Stores a key as it is, whatever signs it holds; the environment stored beside an earlier one stays. */
   async setKey(provider: string, key: string): Promise<void> {
+    const literal = literalValue(key);
+    const fault = unsendableValue(literal);
+    if (fault) throw new Error(`Cannot store a key: it ${fault}`);
     await this.#update((file) => {
       const before = (file[provider] ?? {}) as Partial<ApiKeyCredential>;
       const env = before.type === "api_key" && before.env ? { env: before.env } : {};
-      file[provider] = { type: "api_key", key: literalValue(key), ...env };
+      file[provider] = { type: "api_key", key: literal, ...env };
     });
   }
 
@@ -140,4 +151,10 @@ export class AuthStorage {
     await updateJsonFile(this.path, "auth", change, { mode: 0o600 });
     this.reload();
   }
+}
+
+function unsendableKey(value: unknown): ValueProblem[] {
+  const { key } = (value ?? {}) as { key?: unknown };
+  const expected = typeof key === "string" && unsendableValue(key);
+  return expected ? [{ path: ["key"], expected }] : [];
 }

@@ -1,6 +1,7 @@
 // Values of configuration that stand for something else: `$NAME`, `${NAME}`, `!command`, or just themselves.
 
 import type { ChildProcess } from "node:child_process";
+import { isHeaderValue } from "@earendil-works/pi-ai";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -38,6 +39,14 @@ export async function resolveConfigValue(value: string, env: Environment): Promi
     return name ? (env[name] ?? "") : (sign ?? "");
   });
 }
+
+/** Why a value can stand for nothing that goes into an HTTP header: `has characters …`. A command is known when it has run. */
+export function unsendableValue(value: string): string | undefined {
+  return value.startsWith("!") || isHeaderValue(value) ? undefined : notForHeaders;
+}
+
+/** What is wrong with a text that no HTTP header can carry; the text itself may be a secret. */
+export const notForHeaders = "has characters that no HTTP header can carry";
 
 /** The value that stands for this very text. */
 export function literalValue(text: string): string {

@@ -55,7 +55,7 @@ export function faultAt(
   severity: Diagnostic["severity"] = "error",
 ): Diagnostic {
   const position = positionOf(file.text, locate(file.text, path));
-  return { severity, source, message: `"${path.join(".")}" ${reason}`, path: file.path, ...position };
+  return { severity, source, message: `${JSON.stringify(path.join("."))} ${reason}`, path: file.path, ...position };
 }
 
 /** Line and column of a character offset, counted from 1. */

@@ -22,13 +22,13 @@ export function isLocalServer(provider: string): boolean {
 
 /** What local servers told of their models; asked again whenever somebody wants to know. */
 export class LocalModels {
-  readonly #ask: (provider: string) => Promise<Model[]>;
+  readonly #ask: (provider: string) => Promise<LocalAnswer>;
   readonly #told = new Map<string, Model[]>();
-  readonly #silent = new Map<string, string>();
+  readonly #problems = new Map<string, string>();
   readonly #asking = new Map<string, Promise<void>>();
 
   /** `ask` rejects with an error that says why there is no answer. */
-  constructor(ask: (provider: string) => Promise<Model[]>) {
+  constructor(ask: (provider: string) => Promise<LocalAnswer>) {
     this.#ask = ask;
   }
 
@@ -37,9 +37,9 @@ export class LocalModels {
     return this.#told.get(provider);
   }
 
-  /** One text for each server that did not answer when it was asked last. */
+  /** One text for each server that did not answer when it was asked last, or whose answer was not usable as a whole. */
   get problems(): string[] {
-    return [...this.#silent.values()];
+    return [...this.#problems.values()];
   }
 
   /** Asks all of them at the same time; who is being asked already is not asked twice. Never rejects. */
@@ -55,15 +55,23 @@ export class LocalModels {
 
   async #askOne(provider: string): Promise<void> {
     try {
-      this.#told.set(provider, await this.#ask(provider));
-      this.#silent.delete(provider);
+      const { models, problem } = await this.#ask(provider);
+      this.#told.set(provider, models);
+      if (problem === undefined) this.#problems.delete(provider);
+      else this.#problems.set(provider, problem);
     } catch (error) {
       this.#told.delete(provider);
-      this.#silent.set(provider, error instanceof Error ? error.message : String(error));
+      this.#problems.set(provider, error instanceof Error ? error.message : String(error));
     } finally {
       this.#asking.delete(provider);
     }
   }
+}
+
+/** The models a server named, and what was wrong with some of them. */
+export interface LocalAnswer {
+  models: Model[];
+  problem?: string;
 }
 
 /** A server on this machine that answers at all answers sooner, in milliseconds. */
@@ -94,7 +102,7 @@ export async function listLocalModels(
   provider: string,
   baseUrl: string,
   headers: Readonly<Record<string, string>>,
-): Promise<Model[]> {
+): Promise<LocalAnswer> {
   const url = `${baseUrl.replace(/\/+$/, "")}/models`;
   const fail = (reason: string) => new Error(`Cannot list the models of "${provider}" at ${url}: ${reason}`);
   let answer: unknown;
@@ -109,12 +117,21 @@ export async function listLocalModels(
   }
   const list = (answer as { data?: unknown } | null)?.data;
   if (!Array.isArray(list)) throw fail("the answer has no list of models");
-  return list.flatMap((entry: unknown) => {
+  let odd = 0;
+  const models = list.flatMap((entry: unknown) => {
     const { id } = (entry ?? {}) as { id?: unknown };
     // Embedding models cannot chat; LM Studio names them so.
     if (typeof id !== "string" || id === "" || id.startsWith("text-embedding-")) return [];
+    // It would break the lines of whoever lists it, and nobody could type it.
+    if (/[\p{Cc}\u2028\u2029]/u.test(id)) {
+      odd += 1;
+      return [];
+    }
     return localModel(provider, id, baseUrl, contextOf(entry as Record<string, unknown>));
   });
+  if (odd === 0) return { models };
+  const left = odd === 1 ? "1 model is left out, whose id has" : `${odd} models are left out, whose ids have`;
+  return { models, problem: `Cannot use all models of "${provider}" at ${url}: ${left} control characters` };
 }
 
 function reasonOf(error: unknown, fail: (reason: string) => Error): unknown {

@@ -12,9 +12,17 @@ import {
 import type { AuthStorage } from "./auth.js";
 import { ConfigValueError, type Environment, missingVariables, resolveConfigValue } from "./config-value.js";
 import type { Diagnostic } from "./diagnostic.js";
-import { isLocalServer, LocalModels, listLocalModels, localModel, localServers } from "./local-servers.js";
+import {
+  isLocalServer,
+  type LocalAnswer,
+  LocalModels,
+  listLocalModels,
+  localModel,
+  localServers,
+} from "./local-servers.js";
 import { type ModelsConfig, type ProviderConfig, readModelsConfig } from "./models-config.js";
-import { combineModels, unknownModel } from "./provider-models.js";
+import { environmentKey, isResolvable, loginOf, sendable } from "./provider-credentials.js";
+import { combineModels, unknownModel, usableAddress } from "./provider-models.js";
 
 /** A request cannot be made because its provider has no usable credentials. */
 export class CredentialsError extends ProviderError {
@@ -38,6 +46,8 @@ export class ModelRegistry {
   readonly #problems = new Map<string, string[]>();
   readonly #prepareNetwork: () => Promise<void>;
   readonly #local = new LocalModels((id) => this.#ask(id));
+  readonly #discoveries: ((provider?: string) => Promise<void>)[] = [];
+  #discoveryProblem: string | undefined;
   #config!: ModelsConfig;
 
   private constructor(path: string, auth: AuthStorage, prepareNetwork: () => Promise<void>) {
@@ -67,6 +77,9 @@ export class ModelRegistry {
     return [
       ...this.#config.diagnostics,
       ...problems.map((message) => ({ severity: "error" as const, source: "models", message, path: this.#path })),
+      ...(this.#discoveryProblem === undefined
+        ? []
+        : [{ severity: "warning" as const, source: "models", message: this.#discoveryProblem }]),
       ...this.#local.problems.map((message) => ({ severity: "warning" as const, source: "models", message })),
     ];
   }
@@ -104,9 +117,15 @@ export class ModelRegistry {
    * that does not answer has no models, and a diagnostic says so. Never rejects.
    */
   async discover(provider?: string): Promise<void> {
+    await Promise.all(this.#discoveries.map((ask) => ask(provider).catch((error) => this.#discoveryFailed(error))));
     const ids = Object.keys(localServers).filter((id) => (provider ?? id) === id && this.isDiscovered(id));
     await this.#local.discover(ids);
     for (const id of ids) this.#combined.delete(id);
+  }
+
+  /** Somebody else who knows where to ask, at every discovery. */
+  onDiscover(ask: (provider?: string) => Promise<void>): void {
+    this.#discoveries.push(ask);
   }
 
   /** The model, whether or not it has credentials. */
@@ -199,10 +218,10 @@ export class ModelRegistry {
     try {
       const headers = await this.#headers(model, env);
       const apiKey = await this.#configuredKey(provider, env);
-      if (apiKey === undefined) return { env, ...environmentKey(provider, env, headers) };
+      if (apiKey === undefined) return { env, ...sendable(environmentKey(provider, env, headers)) };
       const isBearer = this.#configs(provider).some(({ authHeader }) => authHeader);
       if (isBearer) headers.Authorization = `Bearer ${apiKey}`;
-      return { env, apiKey, ...(Object.keys(headers).length > 0 && { headers }) };
+      return { env, ...sendable({ apiKey, ...(Object.keys(headers).length > 0 && { headers }) }) };
     } catch (error) {
       if (!(error instanceof ConfigValueError)) throw error;
       throw new CredentialsError(`Cannot get credentials for "${provider}": ${error.message}`, { cause: error });
@@ -236,7 +255,7 @@ export class ModelRegistry {
     this.#combined.delete(id);
   }
 
-  async #ask(id: string): Promise<Model[]> {
+  async #ask(id: string): Promise<LocalAnswer> {
     const baseUrl = this.#localUrl(id);
     const { apiKey, headers } = await this.resolveRequest(localModel(id, "", baseUrl));
     return listLocalModels(id, baseUrl, {
@@ -245,15 +264,20 @@ export class ModelRegistry {
     });
   }
 
+  #discoveryFailed(error: unknown): void {
+    this.#discoveryProblem = `Cannot list models: ${error instanceof Error ? error.message : String(error)}`;
+  }
+
   #localUrl(id: string): string {
-    return this.#config.providers.get(id)?.baseUrl ?? (localServers[id]?.baseUrl as string);
+    const baseUrl = this.#config.providers.get(id)?.baseUrl ?? (localServers[id]?.baseUrl as string);
+    return usableAddress(baseUrl, this.#auth.envOf(id)).address;
   }
 
   /** What the user wrote; of a local server only what differs from the usual has to be there. */
   #configured(id: string): ProviderConfig | undefined {
     const configured = this.#config.providers.get(id);
     if (!configured || !isLocalServer(id)) return configured;
-    return { api: "openai-completions", ...configured, baseUrl: this.#localUrl(id) };
+    return { api: "openai-completions", baseUrl: this.#localUrl(id), ...configured };
   }
 
   /** Those that say something of a provider, the user's first. */
@@ -285,7 +309,9 @@ export class ModelRegistry {
       for (const [name, value] of Object.entries({ ...own, ...ofModel }))
         headers[name] = await resolveConfigValue(value, env);
     }
-    return headers;
+    const login = loginOf(model, this.#configs(model.provider), env);
+    const isNamed = Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+    return login === undefined || isNamed ? headers : { ...headers, Authorization: login };
   }
 
   #howToGetCredentials(provider: string): string {
@@ -302,28 +328,4 @@ export class ModelRegistry {
 
 function isNotKeyless(provider: string): boolean {
   return !providerFacts(provider)?.keyless;
-}
-
-/** Whether a provider's entry brings credentials: a key, or a header that carries one. */
-function isResolvable({ apiKey, headers = {} }: ProviderConfig, env: Environment): boolean {
-  const carriers = Object.entries(headers).filter(([name]) => /^(authorization|x-api-key|api-key)$/i.test(name));
-  const values = [...(apiKey === undefined ? [] : [apiKey]), ...carriers.map(([, value]) => value)];
-  return values.some((value) => missingVariables(value, env).length === 0);
-}
-
-function environmentKey(
-  provider: string,
-  env: Environment,
-  headers: Record<string, string>,
-): Pick<StreamOptions, "apiKey" | "headers"> {
-  const facts = providerFacts(provider);
-  const bearer = facts?.bearerEnv?.map((name) => env[name]).find(Boolean);
-  if (bearer) {
-    const all: Record<string, string> = { Authorization: `Bearer ${bearer}`, ...headers };
-    // Tokens of a signed-in user are accepted only with this header (docs of Anthropic's API).
-    if (bearer.startsWith("sk-ant-oat")) all["anthropic-beta"] ??= "oauth-2025-04-20";
-    return { headers: all };
-  }
-  const apiKey = facts?.env.map((name) => env[name]).find(Boolean);
-  return { ...(apiKey && { apiKey }), ...(Object.keys(headers).length > 0 && { headers }) };
 }

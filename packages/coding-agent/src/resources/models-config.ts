@@ -1,8 +1,9 @@
 // The user's models.json: its schema, and reading it so that one wrong provider leaves the others alone.
 
-import { apiNames } from "@earendil-works/pi-ai";
+import { addressFault, apiNames, isHeaderName } from "@earendil-works/pi-ai";
 import { type Static, Type } from "typebox";
 import { checkValue, type ValueProblem } from "../lib/check-value.js";
+import { unsendableValue } from "./config-value.js";
 import type { Diagnostic } from "./diagnostic.js";
 import { faultAt, type JsonFile, readJsonFile } from "./json-file.js";
 
@@ -99,20 +100,37 @@ export function readModelsConfig(path: string): ModelsConfig {
   return config;
 }
 
-/** Addresses that no request could go to. One with a `{NAME}` in it is known only when it is used. */
-function badAddresses(provider: unknown): ValueProblem[] {
-  const { baseUrl, models } = (provider ?? {}) as { baseUrl?: unknown; models?: unknown };
-  const addresses: [ValueProblem["path"], unknown][] = [[["baseUrl"], baseUrl]];
+/** Addresses, keys and headers that no request can carry, wherever they stand in a provider's entry. */
+function unsendable(provider: unknown): ValueProblem[] {
+  const { models, modelOverrides, apiKey } = recordOf(provider);
+  const owners: [ValueProblem["path"], Record<string, unknown>][] = [[[], recordOf(provider)]];
   if (Array.isArray(models))
-    for (const [index, model] of models.entries()) addresses.push([["models", index, "baseUrl"], model?.baseUrl]);
-  return addresses
-    .filter(([, address]) => typeof address === "string" && address !== "" && !isAddress(address))
-    .map(([path]) => ({ path, expected: "must be an http or https address" }));
+    for (const [index, model] of models.entries()) owners.push([["models", index], recordOf(model)]);
+  for (const [id, override] of Object.entries(recordOf(modelOverrides)))
+    owners.push([["modelOverrides", id], recordOf(override)]);
+  const problems = owners.flatMap(([path, { baseUrl, headers }]) => [
+    ...badAddress([...path, "baseUrl"], baseUrl),
+    ...Object.entries(recordOf(headers)).flatMap(([name, value]) => badHeader([...path, "headers", name], name, value)),
+  ]);
+  const fault = typeof apiKey === "string" ? unsendableValue(apiKey) : undefined;
+  return fault === undefined ? problems : [...problems, { path: ["apiKey"], expected: fault }];
 }
 
-function isAddress(text: string): boolean {
-  if (/\{\w+\}/.test(text)) return true;
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+/** A `{NAME}` in an address is known only when it is used; anything may stand for it. */
+function badAddress(path: ValueProblem["path"], address: unknown): ValueProblem[] {
+  if (typeof address !== "string" || address === "" || address.startsWith("{")) return [];
+  const fault = addressFault(address.replace(/\{\w+\}/g, "1"));
+  return fault === undefined ? [] : [{ path, expected: "must be an http or https address" }];
+}
+
+function badHeader(path: ValueProblem["path"], name: string, value: unknown): ValueProblem[] {
+  if (!isHeaderName(name)) return [{ path, expected: "is no name of an HTTP header" }];
+  const fault = typeof value === "string" ? unsendableValue(value) : undefined;
+  return fault === undefined ? [] : [{ path, expected: fault }];
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function apisOf({ api, models = [] }: ProviderConfig): { path: (string | number)[]; api: string }[] {
@@ -131,7 +149,7 @@ function readProviderConfig(
   const wrongModels = new Set<number>();
   const wrongOverrides = new Set<string>();
   let isUsable = true;
-  for (const { path, expected } of [...checkValue(ProviderConfig, value), ...badAddresses(value)]) {
+  for (const { path, expected } of [...checkValue(ProviderConfig, value), ...unsendable(value)]) {
     const [list, member] = path;
     const at = ["providers", id, ...path];
     if (list === "models" && typeof member === "number") wrongModels.add(member);

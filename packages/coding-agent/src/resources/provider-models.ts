@@ -1,6 +1,6 @@
 // The models of one provider: what comes with the program, what an extension registered, what models.json adds or changes.
 
-import type { Model } from "@earendil-works/pi-ai";
+import { type Model, splitLogin } from "@earendil-works/pi-ai";
 import type { Environment } from "./config-value.js";
 import type { ModelConfig, ModelOverride, ProviderConfig } from "./models-config.js";
 
@@ -89,9 +89,17 @@ function withOverride(model: Model, override: ModelOverride | undefined): Model 
   return merge(model, changes) as Model;
 }
 
+/**
+ * A base URL with `{NAME}` filled from the environment. A user and password in it are a header's value apart, since
+ * models are shown to clients.
+ */
+export function usableAddress(baseUrl: string, env: Environment): { address: string; login?: string } {
+  return splitLogin(baseUrl.replace(/\{([A-Z_][A-Z0-9_]*)\}/g, (whole, name: string) => env[name] || whole));
+}
+
 function withBaseUrl(model: Model, env: Environment): Model {
-  if (!model.baseUrl.includes("{")) return model;
-  return { ...model, baseUrl: model.baseUrl.replace(/\{([A-Z_]+)\}/g, (whole, name: string) => env[name] || whole) };
+  const { address } = usableAddress(model.baseUrl, env);
+  return address === model.baseUrl ? model : { ...model, baseUrl: address };
 }
 
 function merge(base: object, changes: object): object {

@@ -92,6 +92,7 @@ export class SettingsManager {
   getBranchSummarySettings = () => ({ ...this.#settings.branchSummary });
   getSteeringMode = () => this.#settings.steeringMode ?? "one-at-a-time";
   getFollowUpMode = () => this.#settings.followUpMode ?? "one-at-a-time";
+  getEnableSkillCommands = () => this.#settings.enableSkillCommands;
   getShellPath = () => this.#settings.shellPath;
   getShellCommandPrefix = () => this.#settings.shellCommandPrefix;
   getImageAutoResize = () => this.#settings.images.autoResize;
@@ -118,65 +119,6 @@ export class SettingsManager {
   /** The project's file likewise; empty when the project is not trusted. */
   get projectSettings(): Readonly<JsonObject> {
     return this.#project;
-  }
-
-  /** The names extensions know these by; copies, which may be changed. */
-  getGlobalSettings(): JsonObject {
-    return structuredClone(this.#user);
-  }
-  getProjectSettings(): JsonObject {
-    return structuredClone(this.#project);
-  }
-  getPackages(): PackageEntry[] {
-    return structuredClone(this.#settings.packages);
-  }
-  getExtensionPaths(): string[] {
-    return [...this.#settings.extensions];
-  }
-  getSkillPaths(): string[] {
-    return [...this.#settings.skills];
-  }
-  getPromptTemplatePaths(): string[] {
-    return [...this.#settings.prompts];
-  }
-  getEnableSkillCommands(): boolean {
-    return this.#settings.enableSkillCommands;
-  }
-  getDefaultProvider(): string | undefined {
-    return this.#settings.defaultProvider;
-  }
-  getDefaultModel(): string | undefined {
-    return this.#settings.defaultModel;
-  }
-  getDefaultThinkingLevel(): Settings["defaultThinkingLevel"] {
-    return this.#settings.defaultThinkingLevel;
-  }
-  getEnabledModels(): string[] {
-    return [...this.#settings.enabledModels];
-  }
-  getSteeringMode(): Settings["steeringMode"] {
-    return this.#settings.steeringMode;
-  }
-  getFollowUpMode(): Settings["followUpMode"] {
-    return this.#settings.followUpMode;
-  }
-  getCompactionSettings(): Settings["compaction"] {
-    return structuredClone(this.#settings.compaction);
-  }
-  getBranchSummarySettings(): Settings["branchSummary"] {
-    return structuredClone(this.#settings.branchSummary);
-  }
-  getRetrySettings(): Settings["retry"] {
-    return structuredClone(this.#settings.retry);
-  }
-  getShellPath(): string | undefined {
-    return this.#settings.shellPath;
-  }
-  getShellCommandPrefix(): string | undefined {
-    return this.#settings.shellCommandPrefix;
-  }
-  getNpmCommand(): string[] | undefined {
-    return this.#settings.npmCommand && [...this.#settings.npmCommand];
   }
 
   /** Reads the files again. */

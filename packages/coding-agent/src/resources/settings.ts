@@ -95,12 +95,12 @@ export const Settings = Type.Object(
       { description: "Images in prompts and tool results." },
     ),
     transport: choice(
-      "Transport for providers that have several.",
+      "Accepted for compatibility; has no effect.",
       ["auto", "sse", "websocket", "websocket-cached"] as const,
       "auto",
     ),
     cacheWarming: choice(
-      "Keep prompt caches of providers warm. User settings only.",
+      "Accepted for compatibility; has no effect. User settings only.",
       ["off", "streaming", "idle"] as const,
       "off",
     ),
@@ -109,7 +109,7 @@ export const Settings = Type.Object(
       "Milliseconds without anything from a provider before a request fails; 0 = never.",
       300000,
     ),
-    websocketConnectTimeoutMs: timeout("Milliseconds for a web socket to open; 0 = no limit.", 15000),
+    websocketConnectTimeoutMs: timeout("Milliseconds. Accepted for compatibility; has no effect.", 15000),
     retry: Type.Object(
       {
         enabled: flag("Try again after failures that may pass.", true),

@@ -48,6 +48,11 @@ export function* readLines(fd: number, offset = 0): Generator<Line> {
   yield line;
 }
 
+/** The first bytes of a file without the mark that some editors put there (U+FEFF). */
+export function withoutMark(bytes: Buffer): Buffer {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+}
+
 function take(carried: Buffer[], buffer: Buffer, from: number, to: number): Buffer {
   let bytes = buffer.subarray(from, to);
   if (carried.length > 0) bytes = Buffer.concat([...carried, bytes]);

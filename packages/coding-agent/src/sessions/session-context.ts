@@ -73,9 +73,13 @@ export class ContextBuilder {
     if (entry.type === "model_change") this.#chosenModel = { provider: entry.provider, modelId: entry.modelId };
     else if (entry.type === "thinking_level_change")
       this.#thinkingLevel = thinkingLevels.find((level) => level === entry.thinkingLevel) ?? this.#thinkingLevel;
-    else if (entry.type === "message" && entry.message?.role === "assistant")
-      this.#answeringModel = { provider: entry.message.provider, modelId: entry.message.model };
+    else if (entry.type === "message" && entry.message?.role === "assistant") this.#noteAnswer(entry.message);
     return false;
+  }
+
+  /** Old files have answers that do not say whose they are. */
+  #noteAnswer({ provider, model }: { provider?: unknown; model?: unknown }): void {
+    if (typeof provider === "string" && typeof model === "string") this.#answeringModel = { provider, modelId: model };
   }
 
   #edit(targetId: string, replacement: ContextContent): boolean {

@@ -28,6 +28,8 @@ export interface LockOwner {
   startTime?: string;
   /** Different for every lock ever taken. */
   token: string;
+  /** Of a lock that tells no owner, what it is and until when it holds: `is a directory, which …`. Never in a file. */
+  unreadable?: string;
 }
 
 /** Another live process writes this session. Nothing was changed; a later attempt may succeed. */
@@ -37,7 +39,10 @@ export class SessionLockedError extends Error {
   readonly owner: LockOwner;
 
   constructor(path: string, owner: LockOwner) {
-    super(`Cannot write session "${path}": process ${owner.pid} on host "${owner.host}" is writing it`);
+    const reason = owner.unreadable
+      ? `its lock "${path}.lock" ${owner.unreadable}`
+      : `process ${owner.pid} on host "${owner.host}" is writing it`;
+    super(`Cannot write session "${path}": ${reason}`);
     this.path = path;
     this.owner = owner;
   }

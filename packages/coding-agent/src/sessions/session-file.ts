@@ -5,6 +5,7 @@ import {
   fstatSync,
   linkSync,
   openSync,
+  readdirSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -12,9 +13,10 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { makeFolders } from "../lib/make-folders.js";
+import { draftOf, removeLeftDrafts } from "./drafts.js";
 import type { SessionEntry } from "./entries.js";
 import { type LockOwner, SessionFileError, SessionLockedError } from "./session-error.js";
 import { SessionLock } from "./session-lock.js";
@@ -125,7 +127,9 @@ export class SessionFile {
 
   /** Creates the file with the whole session in it. Throws `SessionFileError` when it is there already. */
   create(): void {
-    makeFolders(dirname(this.#path), 0o700);
+    const folder = dirname(this.#path);
+    makeFolders(folder, 0o700);
+    removeLeftDrafts(folder, readdirSync(folder), basename(this.#path));
     this.#takeLock();
     const lines = [...this.#allLines()];
     const content = lines.join("");
@@ -181,7 +185,7 @@ export class SessionFile {
 
   /** Gives the inode of the file that `place` puts into its place. */
   #writeBeside(content: string | Buffer, mode: number, place: (draft: string) => void): number {
-    const draft = join(dirname(this.#path), `.${basename(this.#path)}.${process.pid}.tmp`);
+    const draft = draftOf(this.#path);
     try {
       writeFileSync(draft, content, { mode });
       const { ino } = statSync(draft);

@@ -3,7 +3,8 @@
 import { closeSync, openSync, readdirSync, readSync, type Stats, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setImmediate as breathe } from "node:timers/promises";
-import { readLines } from "./read-lines.js";
+import { removeLeftDrafts } from "./drafts.js";
+import { readLines, withoutMark } from "./read-lines.js";
 import type { SessionFacts } from "./session-index.js";
 
 /** A session as a list shows it. `messageCount` counts the messages of all branches. */
@@ -38,6 +39,7 @@ export async function listSessions(directory: string, cwd?: string): Promise<Ses
   const { SessionIndex } = await import("./session-index.js");
   const index = new SessionIndex(directory);
   const infos: SessionInfo[] = [];
+  removeLeftDrafts(directory, names(directory));
   for (const { name, path, stats } of files(directory)) {
     let facts = index.find(name, stats);
     if (facts === undefined) {
@@ -140,7 +142,7 @@ function headerOf(path: string, size: number): Candidate["header"] | undefined {
     const length = readSync(fd, head, 0, head.length, 0);
     const LF = head.subarray(0, length).indexOf(10);
     if (LF < 0 && size > length) return undefined;
-    const header = parse(head.subarray(0, LF < 0 ? length : LF));
+    const header = parse(withoutMark(head.subarray(0, LF < 0 ? length : LF)));
     return header?.type === "session" && typeof header.id === "string" ? (header as Candidate["header"]) : undefined;
   });
 }

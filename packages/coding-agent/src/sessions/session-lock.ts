@@ -4,10 +4,13 @@ import { randomUUID } from "node:crypto";
 import {
   closeSync,
   linkSync,
+  lstatSync,
   openSync,
   readFileSync,
   readlinkSync,
+  rmdirSync,
   rmSync,
+  type Stats,
   statSync,
   unlinkSync,
   utimesSync,
@@ -59,9 +62,10 @@ export class SessionLock {
       if (this.isHeld || this.#create()) return undefined;
       const found = look(this.path);
       if (!found) continue;
-      if (!isGone(found) || !this.#remove(found)) return found.owner;
+      if (!isGone(found)) return found.owner;
+      if (!this.#remove(found)) return found.isDirectory ? { ...found.owner, unreadable: fullDirectory } : found.owner;
     }
-    return look(this.path)?.owner ?? unknownOwner;
+    return look(this.path)?.owner ?? { ...unknownOwner, unreadable: "changes all the time" };
   }
 
   /** Drops the lock, if it is ours. Never throws. */
@@ -120,8 +124,8 @@ export class SessionLock {
       return false;
     }
     try {
-      if (look(this.path)?.owner.token === stale.owner.token) unlinkSync(this.path);
-      return true;
+      const found = look(this.path);
+      return found?.owner.token !== stale.owner.token || removeEntry(this.path, found.isDirectory);
     } finally {
       rmSync(takeover, { force: true });
     }
@@ -131,22 +135,55 @@ export class SessionLock {
 interface FoundLock {
   owner: LockOwner;
   touchedAt: number;
+  isDirectory: boolean;
+}
+
+/** Whether a lock or its draft is there and nobody alive has it. Throws the system's error. */
+export function isAbandoned(path: string): boolean {
+  const found = look(path);
+  return found !== undefined && isGone(found);
 }
 
 const unknownOwner: LockOwner = { host: "unknown", pid: 0, token: "unreadable" };
 
 function look(path: string): FoundLock | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
+  const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat) return undefined;
-  const owner = readOwner(path) ?? { ...unknownOwner, token: `${stat.ino}-${stat.mtimeMs}` };
-  return { owner, touchedAt: stat.mtimeMs };
+  const owner = readOwner(path) ?? unreadableOwner(stat);
+  return { owner, touchedAt: stat.mtimeMs, isDirectory: stat.isDirectory() };
 }
 
+/** Somebody made it, or wrote half of it and died: held until it is old. */
+function unreadableOwner(stat: Stats): LockOwner {
+  const what = stat.isDirectory() ? "is a directory" : stat.isSymbolicLink() ? "is a symbolic link" : "cannot be read";
+  const unreadable = `${what}, which counts as held until it has not changed for a minute`;
+  return { ...unknownOwner, token: `${stat.ino}-${stat.mtimeMs}`, unreadable };
+}
+
+const fullDirectory = "is a directory with something in it, which has to be removed by hand";
+
+/** False for a directory with something in it, which is nobody's lock. */
+function removeEntry(path: string, isDirectory: boolean): boolean {
+  if (!isDirectory) unlinkSync(path);
+  else
+    try {
+      rmdirSync(path);
+    } catch (error) {
+      if (["ENOTEMPTY", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+      throw error;
+    }
+  return true;
+}
+
+/** Undefined for what is no file of ours; a link is not followed, wherever it leads. */
 function readOwner(path: string): LockOwner | undefined {
   try {
+    if (!lstatSync(path).isFile()) return undefined;
     const owner = JSON.parse(readRegularFile(path).toString("utf8")) as Partial<LockOwner> | null;
     const isOwner = typeof owner?.host === "string" && typeof owner.pid === "number" && typeof owner.token === "string";
-    return isOwner ? (owner as LockOwner) : undefined;
+    if (!isOwner) return undefined;
+    const { unreadable: _, ...told } = owner as LockOwner;
+    return told;
   } catch {
     return undefined;
   }
@@ -185,6 +222,7 @@ function createExclusively(path: string, content: string): boolean {
 
 /** A process whose pids we cannot see (another host, another container) is judged by when it last touched its lock. */
 function isGone({ owner, touchedAt }: FoundLock): boolean {
+  if (owner.unreadable !== undefined) return Date.now() - touchedAt > foreignStaleMs;
   const self = thisProcess();
   if (owner.host === self.host && owner.bootId !== self.bootId) return true;
   if (owner.host !== self.host || owner.pidNamespace !== self.pidNamespace)

@@ -3,6 +3,7 @@
 import { dirname, join, resolve } from "node:path";
 import type { Usage } from "@earendil-works/pi-ai";
 import type { AgentMessage, CustomMessage } from "../core/messages.js";
+import { excerpt } from "../lib/excerpt.js";
 import { entryId, sessionId } from "../lib/ids.js";
 import { contextEntries } from "./context-entries.js";
 import { type ContextEditEntry, currentSessionVersion, type SessionEntry, type SessionHeader } from "./entries.js";
@@ -11,7 +12,14 @@ import { ContextBuilder, type SessionContext } from "./session-context.js";
 import { SessionLockedError } from "./session-error.js";
 import { SessionFile } from "./session-file.js";
 import { findLatestSession, findSessionById, listAllSessions, listSessions, type SessionInfo } from "./session-list.js";
-import { defaultSessionDirectory, isSessionId, sessionFileName, sessionsRoot } from "./session-paths.js";
+import { sessionName } from "./session-name.js";
+import {
+  defaultSessionDirectory,
+  sessionFileName,
+  sessionIdFault,
+  sessionPathFault,
+  sessionsRoot,
+} from "./session-paths.js";
 import { type SessionDiagnostic, SessionReader } from "./session-reader.js";
 import { SessionTree, type SessionTreeNode } from "./session-tree.js";
 import type { UsageSum } from "./usage-totals.js";
@@ -59,13 +67,15 @@ export class SessionManager {
       source.reader && new SessionFile(source.reader, { exists: source.exists, allLines: () => this.#lines() });
   }
 
-  /** A new session of `cwd`. Nothing is written before the first message. Throws when the id is none. */
+  /** A new session of `cwd`. Nothing is written before the first message. Throws when the id or the file name is none. */
   static create(cwd: string, sessionDir?: string, options: NewSessionOptions = {}): SessionManager {
     const header = newHeader(resolve(cwd), options);
     const directory = resolve(
       options.file ? dirname(options.file) : (sessionDir ?? defaultSessionDirectory(header.cwd)),
     );
     const path = options.file ? resolve(options.file) : join(directory, sessionFileName(header.timestamp, header.id));
+    const fault = sessionPathFault(path);
+    if (fault) throw new Error(`Cannot create session "${excerpt(path)}": ${fault}`);
     return new SessionManager({ header, directory, reader: new SessionReader(path), exists: false });
   }
 
@@ -325,9 +335,9 @@ export class SessionManager {
     return this.#append({ type: "context_edit", targetId, replacement });
   }
 
-  /** Sets the display name; an empty one clears it. `flush` writes the file of a new session. */
+  /** Sets the display name, made one line; an empty one clears it. `flush` writes the file of a new session. */
   appendSessionInfo(name: string, options: { flush?: boolean } = {}): string {
-    return this.#append({ type: "session_info", name: name.trim() || undefined }, options);
+    return this.#append({ type: "session_info", name: sessionName(name) || undefined }, options);
   }
 
   /** Sets the label of an entry; undefined clears it. Throws when there is no such entry. */
@@ -468,10 +478,8 @@ type EntryFields = SessionEntry extends infer Entry
   : never;
 
 function newHeader(cwd: string, { id, parentSession }: NewSessionOptions): SessionHeader {
-  if (id !== undefined && !isSessionId(id))
-    throw new Error(
-      `Cannot create session "${id}": an id is letters, digits, ".", "_" and "-", with a letter or digit at both ends`,
-    );
+  const fault = id === undefined ? undefined : sessionIdFault(id);
+  if (fault) throw new Error(`Cannot create session "${excerpt(id as string)}": ${fault}`);
   return {
     type: "session",
     version: currentSessionVersion,

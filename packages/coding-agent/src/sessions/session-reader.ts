@@ -1,11 +1,12 @@
 // Reads a session file: its header, its entries, and what is wrong with its lines. Can read on after others appended.
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { excerpt } from "../lib/excerpt.js";
 import { currentSessionVersion, type SessionEntry, type SessionHeader } from "./entries.js";
 import { EntryBodies } from "./entry-bodies.js";
 import { mendEntry } from "./mend-entry.js";
 import { type Migration, migrationFrom, type RawEntry } from "./migrate.js";
-import { type Line, readLines } from "./read-lines.js";
+import { type Line, readLines, withoutMark } from "./read-lines.js";
 import { SessionFileError } from "./session-error.js";
 
 /** Something odd in a session file that was read around. `line` counts from 1. */
@@ -140,16 +141,10 @@ export class SessionReader {
     const length = readSync(fd, head, 0, head.length, 0);
     const LF = head.subarray(0, length).indexOf(10);
     // Without a LF among the first bytes the file is all header, or it is no session at all.
-    const raw = parse(head.subarray(0, LF < 0 ? length : LF));
-    const version = raw?.version ?? 1;
-    if (raw?.type !== "session" || typeof raw.id !== "string" || typeof version !== "number")
+    const raw = parse(withoutMark(head.subarray(0, LF < 0 ? length : LF)));
+    if (raw?.type !== "session" || typeof raw.id !== "string")
       throw new SessionFileError("not_a_session", this.path, "its first line is no session header");
-    if (version > currentSessionVersion)
-      throw new SessionFileError(
-        "newer_version",
-        this.path,
-        `it has version ${version}, this program reads up to ${currentSessionVersion}`,
-      );
+    const version = versionOf(raw, this.path);
     const { id, cwd, timestamp } = raw;
     this.header = {
       ...raw,
@@ -206,6 +201,19 @@ export class SessionReader {
     if (this.#torn) this.diagnostics.splice(this.diagnostics.indexOf(this.#torn), 1);
     this.#torn = undefined;
   }
+}
+
+/** The first version did not say so. Throws `SessionFileError` for one that never was, or is not yet. */
+function versionOf({ version = 1 }: RawEntry, path: string): number {
+  if (typeof version === "number" && version > currentSessionVersion)
+    throw new SessionFileError(
+      "newer_version",
+      path,
+      `it has version ${version}, this program reads up to ${currentSessionVersion}`,
+    );
+  if (Number.isInteger(version) && (version as number) >= 1) return version as number;
+  const reason = `its version is ${excerpt(JSON.stringify(version))}, which is none of 1 to ${currentSessionVersion}`;
+  throw new SessionFileError("not_a_session", path, reason);
 }
 
 function open(path: string): number {

@@ -73,6 +73,19 @@ describe("refusals", () => {
     [["--mode", "rpc", "--provider", "nowhere", "--model", "x"], 'Unknown provider "nowhere"'],
     [["--mode", "rpc", "--model", "demo", "--tools", "nothing"], 'Unknown tool "nothing"'],
     [["--mode", "rpc", "--model", "demo", "--name", " "], "Session name cannot be empty"],
+    [["--mode", "rpc", "--model", "demo", "--name", "\n\x07"], "Session name cannot be empty"],
+    [
+      ["--mode", "rpc", "--model", "demo", "--session-id", "x".repeat(300)],
+      "an id has 160 characters at most, this one has 300",
+    ],
+    [
+      ["-p", "hi", "--model", "demo", "--no-session", "--session-id", "x".repeat(161)],
+      "an id has 160 characters at most",
+    ],
+    [
+      ["--mode", "rpc", "--model", "demo", "--session", `./${"x".repeat(250)}.jsonl`],
+      "its file name has 256 bytes, 200 are allowed",
+    ],
   ])("%j", async (args, reason) => {
     const { code, stdout, stderr } = await runText(workspace(), args);
     expect([code, stdout]).toEqual([1, ""]);

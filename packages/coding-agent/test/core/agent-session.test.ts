@@ -273,6 +273,27 @@ describe("steer and followUp", () => {
 });
 
 describe("abort", () => {
+  test("before the key is there: the answer names the model", async () => {
+    const scripted = testModel();
+    const asked = hold();
+    const models = {
+      find: () => scripted.model,
+      getAvailable: () => [scripted.model],
+      hasCredentials: () => true,
+      resolveRequest: async () => {
+        await asked.wait();
+        return {};
+      },
+    };
+    const { session } = sessionBench({ models }, scripted);
+    await session.prompt("hi");
+    await asked.reached;
+    await session.abort();
+    const { api, provider, id } = scripted.model;
+    expect(session.messages.at(-1)).toMatchObject({ api, provider, model: id, stopReason: "aborted" });
+    asked.release();
+  });
+
   test("stops the run and what is being accepted, and says how much", async () => {
     const preparing = hold();
     const { session, scripted, outline } = sessionBench({

@@ -124,6 +124,14 @@ describe("StoredSessions: list", () => {
 });
 
 describe("StoredSessions: rename", () => {
+  test("makes the name one line, and refuses one with nothing in it", async () => {
+    const { make, stored } = bench();
+    const { path } = make("one");
+    await stored.rename(path, " my\nown\u001b ");
+    expect((await stored.list({})).sessions).toMatchObject([{ name: "my own" }]);
+    await expect(stored.rename(path, "\n\t")).rejects.toMatchObject({ code: "invalid_params", field: "name" });
+  });
+
   test("writes the name and lets go of the file", async () => {
     const { make, stored } = bench();
     const { path } = make("one");

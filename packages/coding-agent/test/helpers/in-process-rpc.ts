@@ -4,89 +4,16 @@ import { ScriptedModel } from "@earendil-works/pi-ai/testing";
 import { createRuntime } from "../../src/core/create-session.js";
 import type { SessionRuntime } from "../../src/core/session-runtime.js";
 import { StoredSessions } from "../../src/core/stored-sessions.js";
-import { encodeRecord } from "../../src/lib/jsonl.js";
-import type { EndSignal, ModeIo } from "../../src/modes/io.js";
 import { capabilities } from "../../src/modes/rpc/capabilities.js";
 import { runRpcMode } from "../../src/modes/rpc/rpc-mode.js";
 import { loadResources } from "../../src/resources/load.js";
 import { chooseModel } from "../../src/resources/model-choice.js";
 import { SessionManager } from "../../src/sessions/session-manager.js";
 import { type AnsweringModel, answeringModel } from "./answers.js";
+import { FakeIo } from "./fake-io.js";
 import { modelsFile } from "./models.js";
 import { ask, type RpcPeer } from "./peer.js";
-import { type JsonRecord, RecordList } from "./records.js";
 import { openWorkspace, type Workspace } from "./workspace.js";
-
-/** stdin, stdout and signals that a test plays. */
-export class FakeIo implements ModeIo {
-  readonly records: RecordList;
-  /** Lines for people. */
-  readonly logged: string[] = [];
-  readonly isTerminal = { stdin: false, stdout: false };
-  readonly unsent = 0;
-  sent = 0;
-  readonly failed = false;
-  #input: ((chunk: Buffer) => void) | undefined;
-  #inputEnd: (() => void) | undefined;
-  #signal: ((signal: EndSignal) => void) | undefined;
-  #closed: (() => void) | undefined;
-
-  constructor() {
-    this.records = new RecordList(() => (this.logged.length > 0 ? `\nlog: ${this.logged.join("\n")}` : ""));
-  }
-
-  onInput(listener: (chunk: Buffer) => void, onEnd: () => void): void {
-    this.#input = listener;
-    this.#inputEnd = onEnd;
-  }
-
-  write(record: object): undefined {
-    const line = encodeRecord(record);
-    this.sent += line.length;
-    this.records.push(JSON.parse(line) as JsonRecord);
-    return undefined;
-  }
-
-  writeText(text: string): undefined {
-    throw new Error(`RPC mode wrote text that is no record: ${text}`);
-  }
-
-  async drained(): Promise<void> {}
-
-  relax(): void {}
-
-  exit(code: number): never {
-    throw new Error(`Ended at once with exit code ${code}`);
-  }
-
-  log(text: string): void {
-    this.logged.push(text);
-  }
-
-  onClosed(listener: () => void): void {
-    this.#closed = listener;
-  }
-
-  onSignal(listener: (signal: EndSignal) => void): void {
-    this.#signal = listener;
-  }
-
-  push(bytes: Uint8Array): void {
-    this.#input?.(Buffer.from(bytes));
-  }
-
-  end(): void {
-    this.#inputEnd?.();
-  }
-
-  signal(name: EndSignal): void {
-    this.#signal?.(name);
-  }
-
-  closeReader(): void {
-    this.#closed?.();
-  }
-}
 
 export interface InProcessRpc extends RpcPeer {
   io: FakeIo;
@@ -113,7 +40,7 @@ export async function startInProcessRpc(options: InProcessOptions = {}): Promise
   const { agentDir, cwd } = place;
   const resources = loadResources({ cwd, agentDir, env: place.environment(), isTrusted: () => false });
   const choice = await chooseModel(resources.models, { model: "scripted/thinker" }, resources.settings);
-  const io = new FakeIo();
+  const io = new FakeIo({ writesRecordsOnly: true });
   const runtime = createRuntime(
     {
       agentDir,
@@ -138,8 +65,8 @@ export async function startInProcessRpc(options: InProcessOptions = {}): Promise
     capabilities: () => capabilities("0.0.0"),
   });
   void ended.then(
-    (code) => io.records.end(`exit code ${code}`),
-    (error) => io.records.end(String(error)),
+    (code) => io.list.end(`exit code ${code}`),
+    (error) => io.list.end(String(error)),
   );
   const sendRaw = (text: string | Uint8Array) => io.push(typeof text === "string" ? Buffer.from(text) : text);
   const send = (record: object) => sendRaw(`${JSON.stringify(record)}\n`);
@@ -149,15 +76,15 @@ export async function startInProcessRpc(options: InProcessOptions = {}): Promise
     scripted,
     runtime,
     model: answeringModel(scripted),
-    records: io.records,
+    records: io.list,
     send,
     sendRaw,
-    ask: (command) => ask({ records: io.records, send }, command),
-    closeStdin: () => io.end(),
+    ask: (command) => ask({ records: io.list, send }, command),
+    closeStdin: () => io.endInput(),
     signal: (name) => io.signal(name),
     ended,
     async dispose() {
-      io.end();
+      io.endInput();
       await ended;
       scripted.dispose();
       place.remove();

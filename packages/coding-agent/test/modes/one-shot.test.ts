@@ -2,7 +2,7 @@ import { fail, hold, stop } from "@earendil-works/pi-ai/testing";
 import { describe, expect, test, vi } from "vitest";
 import { runJsonMode } from "../../src/modes/json.js";
 import { runPrintMode } from "../../src/modes/print.js";
-import { FakeIo } from "./fake-io.js";
+import { FakeIo } from "../helpers/fake-io.js";
 import { testRuntime } from "./runtime.js";
 
 const image = { type: "image" as const, data: "AA==", mimeType: "image/png" };
@@ -130,7 +130,7 @@ describe("the end", () => {
     const io = new FakeIo();
     const run = runJsonMode(runtime, io, [{ text: "a" }]);
     await pause.reached;
-    io.close();
+    io.closeReader();
     expect([await run, runtime.session.isStreaming]).toEqual([1, false]);
   });
 
@@ -146,7 +146,7 @@ describe("the end", () => {
         ended();
         return code;
       });
-      await io.record({ type: "agent_settled" });
+      await io.list.anywhere({ type: "agent_settled" });
       await vi.advanceTimersByTimeAsync(3_600_000);
       expect(ended).not.toHaveBeenCalled();
       io.signal("SIGTERM");

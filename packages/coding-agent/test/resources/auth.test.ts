@@ -44,6 +44,32 @@ describe("AuthStorage", () => {
     expect([auth.envOf("a").ACCOUNT, auth.envOf("b").ACCOUNT]).toEqual(["own", "general"]);
   });
 
+  test("a key that no HTTP header can carry is ignored with its place, and refused when it is to be stored", async () => {
+    const { agentDir, write } = workspace();
+    const bad = JSON.stringify({
+      lines: key("sk-\n1"),
+      letters: key("sk-€"),
+      fine: key("sk-é"),
+      command: key("!x\ny €"),
+    });
+    write("agent/auth.json", bad.replaceAll('"letters"', '\n"letters"'));
+    const auth = AuthStorage.load({ agentDir });
+    expect(auth.diagnostics.map(({ message, line }) => [message, line])).toEqual([
+      ['"lines.key" has characters that no HTTP header can carry; it is ignored', 1],
+      ['"letters.key" has characters that no HTTP header can carry; it is ignored', 2],
+    ]);
+    expect(["lines", "letters", "fine", "command"].map((provider) => auth.has(provider))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    const refusal = "Cannot store a key: it has characters that no HTTP header can carry";
+    await expect(auth.setKey("new", "sk-€")).rejects.toThrow(refusal);
+    await expect(auth.set("new", key("sk-\r"))).rejects.toThrow(refusal);
+    expect(auth.has("new")).toBe(false);
+  });
+
   test("what is wrong is a diagnostic, leaves the rest working, and survives saving", async () => {
     const { agentDir, write } = workspace();
     const path = write(

@@ -52,6 +52,19 @@ describe("discover", () => {
     expect(registry.diagnostics).toEqual([]);
   });
 
+  test("leaves out models whose ids have control characters, and says how many", async () => {
+    const ollama = await server(models("good", "two\nlines"), models("a\u0000", "b\u009b", "c\u2028"), models("good"));
+    const registry = registryOf({ ollama: { baseUrl: ollama.url } });
+    const told = async () => {
+      await registry.discover();
+      return [idsOf(registry), registry.diagnostics.map(({ message }) => message)];
+    };
+    const cannot = `Cannot use all models of "ollama" at ${ollama.url}/models: `;
+    expect(await told()).toEqual([["ollama/good"], [`${cannot}1 model is left out, whose id has control characters`]]);
+    expect(await told()).toEqual([[], [`${cannot}3 models are left out, whose ids have control characters`]]);
+    expect(await told()).toEqual([["ollama/good"], []]);
+  });
+
   test("takes the size of the context where a server tells it, and leaves out models that cannot chat", async () => {
     const answers = json({
       data: [

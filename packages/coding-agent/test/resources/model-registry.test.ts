@@ -134,6 +134,70 @@ describe("models", () => {
     ]);
   });
 
+  test("of an address, a key or headers that no request can carry are left out, named with their place", () => {
+    const { models } = registry({
+      models: {
+        providers: {
+          file: { ...local, baseUrl: "file:///{PLACE}" },
+          port: { ...local, baseUrl: "http://h:{PORT}/v1" },
+          whole: { ...local, baseUrl: "{PLACE}/v1" },
+          key: { ...local, apiKey: "sk-\n1" },
+          name: { ...local, headers: { "bad name": "x" } },
+          value: { ...local, headers: { "x-a": "a\r\nb" } },
+          models: { ...local, models: [{ id: "one", headers: { "x-a": "€" } }, { id: "two" }] },
+          overrides: { ...local, modelOverrides: { one: { headers: { "x\n": "x" } }, two: { name: "Other" } } },
+          fine: { ...local, apiKey: "!print\nkey", headers: { "x-a": "$NAME", "x-b": "!a\nb" } },
+        },
+      },
+    });
+    expect(models.diagnostics.map(({ message }) => message)).toEqual([
+      '"providers.file.baseUrl" must be an http or https address; the provider is ignored',
+      '"providers.key.apiKey" has characters that no HTTP header can carry; the provider is ignored',
+      '"providers.name.headers.bad name" is no name of an HTTP header; the provider is ignored',
+      '"providers.value.headers.x-a" has characters that no HTTP header can carry; the provider is ignored',
+      '"providers.models.models.0.headers.x-a" has characters that no HTTP header can carry; the model is ignored',
+      '"providers.overrides.modelOverrides.one.headers.x\\n" is no name of an HTTP header; the model is ignored',
+    ]);
+    expect(models.availableProviders()).toEqual(["port", "whole", "models", "overrides", "fine"]);
+    expect(models.find("overrides", "two")?.name).toBe("Two");
+  });
+
+  test("never show a user or password of their base URL; these go into a header", async () => {
+    const login = "ann:s3cret pass";
+    const basic = `Basic ${Buffer.from(login).toString("base64")}`;
+    const address = "https://ann:s3cret%20pass@gate.example/v1";
+    const { models } = registry({
+      env: { GATE: address },
+      models: {
+        providers: {
+          local: {
+            ...local,
+            apiKey: undefined,
+            baseUrl: address,
+            models: [{ id: "one" }, { id: "two", baseUrl: "{GATE}/two" }],
+          },
+          own: { ...local, baseUrl: address, headers: { authorization: "Bearer own" } },
+          openai: { baseUrl: address },
+          ollama: { baseUrl: "http://ann:s3cret%20pass@127.0.0.1:9" },
+        },
+      },
+    });
+    models.registerProvider("ext", { ...local, baseUrl: address });
+    await models.discover();
+    expect(JSON.stringify([models.getAll(), models.diagnostics])).not.toMatch(/s3cret|ann:/);
+    expect(models.diagnostics).toMatchObject([{ message: expect.stringContaining("at http://127.0.0.1:9/models: ") }]);
+    const request = (provider: string, id: string) => models.resolveRequest(models.find(provider, id)!);
+    expect(await request("local", "one")).toMatchObject({ headers: { Authorization: basic } });
+    expect(await request("local", "two")).toMatchObject({ headers: { Authorization: basic } });
+    expect(models.find("local", "two")?.baseUrl).toBe("https://gate.example/v1/two");
+    expect((await request("own", "one")).headers).toEqual({ authorization: "Bearer own" });
+    expect(await request("ext", "one")).toMatchObject({ apiKey: "x", headers: { Authorization: basic } });
+    expect(models.availableProviders()).toEqual(["local", "own", "openai", "ollama", "ext"]);
+    expect(await models.resolveRequest(models.assume("openai", "unknown")!)).toMatchObject({
+      headers: { Authorization: basic },
+    });
+  });
+
   test("a broken models.json names the place; the program's models are there", () => {
     const { models } = registry({ models: '{"providers": {', env: { OPENAI_API_KEY: "k" } });
     expect(models.diagnostics).toMatchObject([{ severity: "error", source: "models", line: 1, column: 16 }]);
@@ -172,6 +236,15 @@ describe("credentials", () => {
     expect(model.baseUrl).not.toContain("{CLOUDFLARE");
     expect(await models.resolveRequest(model)).toMatchObject({ apiKey: `${facts.env[0]}-value` });
     expect(registry().models.hasCredentials(model)).toBe(false);
+  });
+
+  test("Amazon's are variables and profiles, not what a container is given", () => {
+    const isThere = (env: Record<string, string>) => registry({ env }).models.hasCredentialsFor("amazon-bedrock");
+    expect(isThere({ AWS_PROFILE: "work" })).toBe(true);
+    expect(isThere({ AWS_ACCESS_KEY_ID: "i", AWS_SECRET_ACCESS_KEY: "s" })).toBe(true);
+    expect(isThere({ AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: "/x" })).toBe(false);
+    expect(isThere({ AWS_CONTAINER_CREDENTIALS_FULL_URI: "http://x" })).toBe(false);
+    expect(isThere({ AWS_WEB_IDENTITY_TOKEN_FILE: "/x", AWS_ROLE_ARN: "x" })).toBe(false);
   });
 
   test("tokens for Anthropic go into the Authorization header", async () => {
@@ -251,6 +324,28 @@ describe("credentials", () => {
     expect((await failure("cloudflare-workers-ai")).message).toContain("set CLOUDFLARE_ACCOUNT_ID");
     expect((await failure("local")).message).toBe(
       'Cannot get credentials for "local": its command failed with exit code 1',
+    );
+  });
+
+  test("that no request can carry are refused when they are known, without showing them", async () => {
+    const request = async (options: Parameters<typeof registry>[0], provider: string, given?: string) => {
+      const { models, auth } = registry(options);
+      auth.setRuntimeKey(provider, given);
+      return models.resolveRequest(models.defaultModelOf(provider)!).catch((error) => [error.info, error.message]);
+    };
+    const refusal = (provider: string, what: string) => [
+      { kind: "auth" },
+      `Cannot get credentials for "${provider}": ${what} has characters that no HTTP header can carry`,
+    ];
+    const headers = (value: string) => ({ models: { providers: { local: { ...local, headers: { "x-a": value } } } } });
+    expect(await request({ env: { OPENAI_API_KEY: "k\n" } }, "openai")).toEqual(refusal("openai", "the key"));
+    expect(await request({}, "openai", "k€")).toEqual(refusal("openai", "the key"));
+    expect(await request({ env: { ANTHROPIC_AUTH_TOKEN: "k\n" } }, "anthropic")).toEqual(
+      refusal("anthropic", 'the value of header "Authorization"'),
+    );
+    expect(await request(headers("!printf 'a\\nb'"), "local")).toEqual(refusal("local", 'the value of header "x-a"'));
+    expect(await request({ ...headers("$A"), env: { A: "€" } }, "local")).toEqual(
+      refusal("local", 'the value of header "x-a"'),
     );
   });
 

@@ -38,6 +38,16 @@ describe("the context", () => {
     });
   });
 
+  test("has no model of an answer that does not say whose it is", () => {
+    const manager = session();
+    const { provider: _, model: __, ...nameless } = assistant("old") as unknown as Record<string, unknown>;
+    manager.appendMessage(nameless as never);
+    expect(manager.buildSessionContext().model).toBeNull();
+    manager.appendMessage(assistant("new"));
+    manager.appendMessage(nameless as never);
+    expect(manager.buildSessionContext().model).toEqual({ provider: "demo", modelId: "demo" });
+  });
+
   test("starts with the latest summary and what it keeps; nothing kept by one compaction is lost by the next", () => {
     const manager = session();
     manager.appendMessage(user("u1"));

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { SessionFileError } from "../../src/sessions/session-error.js";
@@ -67,6 +68,23 @@ describe("what the file holds", () => {
     expect(readEntries(path)).toEqual([header, ...session.getEntries()]);
   });
 
+  test("may begin with the mark of a text editor, which stays", async () => {
+    const content = `\uFEFF${lines(header, first)}`;
+    const path = sessionFile(content);
+    const session = open(path);
+    expect([kinds(session), session.getHeader(), session.getEntries()]).toEqual([[], header, [first]]);
+    session.appendMessage(user("next"));
+    expect(readFileSync(path, "utf8").startsWith(content)).toBe(true);
+    session.release();
+    expect(open(path).getEntries()).toHaveLength(2);
+    const listed = await SessionManager.list(header.cwd, dirname(path));
+    expect(listed).toMatchObject([{ id: header.id, messageCount: 2, firstMessage: "aaaaaaa1" }]);
+    const older = `\uFEFF${lines({ ...header, version: 2 }, first)}`;
+    const migrated = open(sessionFile(older));
+    migrated.appendMessage(user("next"));
+    expect(migrated.getEntries()).toHaveLength(2);
+  });
+
   test("keeps entries and fields nobody knows, as part of the tree", () => {
     const strange = { type: "hologram", id: "zzz", parentId: "aaaaaaa1", timestamp: "x", ray: { a: [1] } };
     const session = open(sessionFile(lines({ ...header, planet: "mars" }, { ...first, extra: true }, strange)));
@@ -132,10 +150,21 @@ describe("files that are refused", () => {
     ["a header without id", '{"type":"session","version":3}\n', "not_a_session"],
     ["a header whose version is no number", '{"type":"session","id":"x","version":"3"}\n', "not_a_session"],
     ["a newer version", lines({ ...header, version: 4 }), "newer_version"],
+    ["a version between", lines({ ...header, version: 1.5 }), "not_a_session"],
+    ["version 0", lines({ ...header, version: 0 }), "not_a_session"],
+    ["version -1", lines({ ...header, version: -1 }), "not_a_session"],
+    ["no version in place of one", lines({ ...header, version: null }), "not_a_session"],
   ])("%s stays as it is", (_, content, kind) => {
     const path = sessionFile(content);
     expect(refusal(path)).toBe(kind);
     expect(readFileSync(path, "utf8")).toBe(content);
+  });
+
+  test.each([1.5, 0, -1, "3", null, [3]])("a version %j that never was is named", (version) => {
+    const path = sessionFile(lines({ ...header, version }));
+    expect(() => SessionManager.open(path)).toThrow(
+      `Cannot open session "${path}": its version is ${JSON.stringify(version)}, which is none of 1 to 3`,
+    );
   });
 
   test("a missing file and a directory", () => {

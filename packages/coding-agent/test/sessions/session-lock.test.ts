@@ -1,10 +1,19 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lutimesSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname } from "node:os";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { LockOwner } from "../../src/sessions/session-error.js";
+import { type LockOwner, SessionLockedError } from "../../src/sessions/session-error.js";
 import { SessionLock } from "../../src/sessions/session-lock.js";
 import { bundledProgram } from "../lib/bundled-program.js";
 import { header, lines, readEntries, sessionFile, temporaryDirectory } from "./session-files.js";
@@ -86,6 +95,41 @@ describe("a session lock", () => {
     expect(lock.take()).toMatchObject({ host: "unknown" });
     utimesSync(lock.path, 1, 1);
     expect(lock.take()).toBeUndefined();
+  });
+
+  test.each<[string, string, (path: string, outside: string) => void]>([
+    ["an empty directory", "is a directory", (path) => mkdirSync(path)],
+    ["a link to nothing", "is a symbolic link", (path) => symlinkSync("/nowhere/at/all", path)],
+    ["a link to a file", "is a symbolic link", (path, outside) => symlinkSync(outside, path)],
+    ["half a lock", "cannot be read", (path) => writeFileSync(path, '{"host":')],
+  ])("that is %s says so, and is taken over when it is a minute old", (_, what, make) => {
+    const file = sessionFile("");
+    const outside = sessionFile("precious");
+    const lock = lockOf(file);
+    make(lock.path, outside);
+    const owner = lock.take()!;
+    expect(new SessionLockedError(file, owner).message).toBe(
+      `Cannot write session "${file}": its lock "${file}.lock" ${what}, which counts as held until it has not changed for a minute`,
+    );
+    expect(lock.otherOwner()).toEqual(owner);
+    lutimesSync(lock.path, 1, 1);
+    expect(lock.otherOwner()).toBeUndefined();
+    expect(lock.take()).toBeUndefined();
+    expect(lock.isHeld).toBe(true);
+    expect(readdirSync(dirname(file)).sort()).toEqual(["session.jsonl", "session.jsonl.lock"]);
+    expect(readFileSync(outside, "utf8")).toBe("precious");
+  });
+
+  test("that is a directory with something in it is left alone, and says so", () => {
+    const file = sessionFile("");
+    const lock = lockOf(file);
+    mkdirSync(lock.path);
+    writeFileSync(join(lock.path, "x"), "");
+    utimesSync(lock.path, 1, 1);
+    expect(new SessionLockedError(file, lock.take()!).message).toBe(
+      `Cannot write session "${file}": its lock "${file}.lock" is a directory with something in it, which has to be removed by hand`,
+    );
+    expect(readdirSync(lock.path)).toEqual(["x"]);
   });
 
   test("leaves nothing behind on a full disk", async () => {

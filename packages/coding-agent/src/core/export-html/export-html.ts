@@ -26,12 +26,14 @@ export interface Moment {
 
 /**
  * Writes the session and gives the file's absolute path. The session's file is not touched. Throws CommandError
- * `nothing_to_do` for a session without messages, `invalid_params` when the output is the session's own file, and
+ * `nothing_to_do` for a session without messages, `invalid_params` when the output is blank or the session's own file, and
  * `io_error`, leaving no partial file behind.
  */
 export async function exportHtml(store: SessionManager, options: ExportOptions = {}): Promise<string> {
   const { entries, leafId } = options.moment ?? { entries: store.getEntries(), leafId: store.getLeafId() };
   if (!entries.some(isSaid)) throw new CommandError("nothing_to_do", "Nothing to export: the session has no messages");
+  if (options.outputPath?.trim() === "")
+    throw new CommandError("invalid_params", '"outputPath" must not be empty', "outputPath");
   const path = outputPathOf(store, options);
   if (isSameFile(path, store.getSessionFile()))
     throw new CommandError("invalid_params", `Cannot export to "${path}": it is the session's own file`, "outputPath");
@@ -56,7 +58,7 @@ function isSaid({ type }: SessionEntry): boolean {
 }
 
 function outputPathOf(store: SessionManager, { outputPath, cwd = store.getCwd() }: ExportOptions): string {
-  if (outputPath?.trim()) return resolve(cwd, expandHome(outputPath));
+  if (outputPath !== undefined) return resolve(cwd, expandHome(outputPath));
   const file = store.getSessionFile();
   const name = file ? basename(file).replace(/\.jsonl$/, "") : store.getSessionId();
   return join(resolve(cwd), `pi-session-${name}.html`);

@@ -97,9 +97,8 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
   get_tree: ({ runtime }) => ({ tree: runtime.session.store.getTree(), leafId: runtime.session.store.getLeafId() }),
   list_sessions: ({ stored }, request) => stored.list(request),
   rename_session: async ({ runtime, stored }, { sessionPath, name }) => {
-    if (!name.trim()) throw new CommandError("invalid_params", "Session name cannot be empty", "name");
     if (resolve(sessionPath) === runtime.session.store.getSessionFile()) await runtime.session.setName(name);
-    else await stored.rename(sessionPath, name.trim());
+    else await stored.rename(sessionPath, name);
     return undefined;
   },
   delete_session: async ({ stored }, { sessionPath }) => ({ trashPath: await stored.delete(sessionPath) }),

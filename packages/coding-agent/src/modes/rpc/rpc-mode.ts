@@ -7,6 +7,7 @@ import { LineSplitter, type SplitLine } from "../../lib/jsonl.js";
 import type { EndSignal, ModeIo } from "../io.js";
 import { toJsonEvent } from "../json-event.js";
 import { endOnSignal, endOutput } from "../shutdown.js";
+import { shortenEchoes } from "./echoes.js";
 import { type RpcCall, type RpcContext, rpcHandlers } from "./rpc-commands.js";
 import { CommandLane } from "./rpc-lane.js";
 import type { RpcCommandName, RpcFailure } from "./rpc-types.js";
@@ -154,7 +155,7 @@ function failure(command: string, record: Record<string, unknown>, error: unknow
     type: "response",
     command,
     success: false,
-    error: refusal?.message ?? "Internal error; details are on stderr",
+    error: refusal ? shortenEchoes(refusal.message, record) : "Internal error; details are on stderr",
     code: refusal?.code ?? "internal",
     ...(refusal?.field && { field: refusal.field }),
   };

@@ -24,6 +24,8 @@ export type QueueMode = Static<typeof QueueMode>;
 const Stopped = Type.Object({ stopped: Type.Number() });
 const Texts = Type.Array(Type.String());
 const Count = Type.Optional(Type.Integer({ minimum: 1 }));
+/** An empty path would mean the working directory, and the system ends a path at a NUL. */
+const Path = () => Type.String({ minLength: 1, pattern: "^[^\\u0000]*$" });
 
 /** What became of a text: it started a run, waits in a queue, or was handled (an extension command or hook). */
 export const Disposition = Type.Object(
@@ -93,7 +95,11 @@ export const BashResult = Type.Object(
     exitCode: Type.Optional(Type.Number()),
     cancelled: Type.Boolean(),
     truncated: Type.Boolean(),
-    fullOutputPath: Type.Optional(Type.String()),
+    fullOutputPath: Type.Optional(
+      Type.String({
+        description: "The whole output as text: UTF-8 without control sequences, also of a command that printed bytes.",
+      }),
+    ),
   },
   { title: "BashResult" },
 );
@@ -240,7 +246,7 @@ export const rpcCommands = {
   new_session: command({
     order: "exclusive",
     does: "Start an empty session; a run under way is aborted first.",
-    params: { parentSession: Type.Optional(Type.String()) },
+    params: { parentSession: Type.Optional(Path()) },
     data: Replaced,
   }),
   get_state: command({
@@ -335,13 +341,13 @@ export const rpcCommands = {
   }),
   export_html: command({
     does: "Write the session as one HTML file: `outputPath`, relative to the session's working directory, or there as `pi-session-….html`; answered with the absolute path.",
-    params: { outputPath: Type.Optional(Type.String()) },
+    params: { outputPath: Type.Optional(Path()) },
     data: Type.Object({ path: Type.String() }),
   }),
   switch_session: command({
     order: "exclusive",
     does: "Continue another session file in this process.",
-    params: { sessionPath: Type.String() },
+    params: { sessionPath: Path() },
     data: Replaced,
   }),
   fork: command({
@@ -395,19 +401,19 @@ export const rpcCommands = {
   }),
   list_sessions: command({
     does: "Stored sessions, the latest first: of one working directory, or of all; `cursor` continues an earlier answer.",
-    params: { cwd: Type.Optional(Type.String()), cursor: Type.Optional(Type.String()), limit: Count },
+    params: { cwd: Type.Optional(Path()), cursor: Type.Optional(Path()), limit: Count },
     data: Type.Object({ sessions: Type.Array(SessionSummary), nextCursor: Type.Optional(Type.String()) }),
   }),
   rename_session: command({
     order: "exclusive",
     does: "Give a stored session a display name.",
-    params: { sessionPath: Type.String(), name: Type.String() },
+    params: { sessionPath: Path(), name: Type.String() },
     data: null,
   }),
   delete_session: command({
     order: "exclusive",
     does: "Move a stored session to the trash folder of the agent directory; never the open one.",
-    params: { sessionPath: Type.String() },
+    params: { sessionPath: Path() },
     data: Type.Object({ trashPath: Type.String() }),
   }),
   set_label: command({

@@ -2,6 +2,7 @@
 
 import { type TObject, type TSchema, Type } from "typebox";
 import { CommandError } from "../../core/errors.js";
+import { excerpt } from "../../lib/excerpt.js";
 import { type RpcCommandName, type RpcFailure, rpcCommands } from "./rpc-types.js";
 
 /** A record that is a command by name; its parameters are not checked yet. */
@@ -31,7 +32,8 @@ export function receive(line: string): Received {
   if (typeof type !== "string")
     return refuse("parse", "invalid_request", 'Failed to parse command: "type" is missing or not a string', fields);
   if (type === "extension_ui_response") return { kind: "uiResponse", record: fields };
-  if (!Object.hasOwn(rpcCommands, type)) return refuse(type, "unknown_command", `Unknown command: ${type}`, fields);
+  if (!Object.hasOwn(rpcCommands, type))
+    return refuse(excerpt(type), "unknown_command", `Unknown command: ${excerpt(type)}`, fields);
   return { kind: "command", command: { name: type as RpcCommandName, record: fields } };
 }
 
@@ -102,9 +104,17 @@ function invalidParams(schemas: Record<string, TSchema>, params: object, checker
   const allowed = literalsOf(schemas[field]);
   const { allowedValue } = error.params as { allowedValue?: unknown };
   const constant = allowedValue === undefined ? undefined : `must be ${JSON.stringify(allowedValue)}`;
-  const reason = allowed ? `must be one of ${allowed.join(", ")}` : (constant ?? error.message);
+  const reason = allowed
+    ? `must be one of ${allowed.join(", ")}`
+    : (constant ?? stringFaults[error.keyword] ?? error.message);
   return new CommandError("invalid_params", `"${field}" ${reason}`, field);
 }
+
+/** What the constraints of the table's strings mean; the only pattern there is that of paths. */
+const stringFaults: Readonly<Record<string, string>> = {
+  minLength: "must not be empty",
+  pattern: "cannot hold a NUL character",
+};
 
 /** `/images/0/mimeType` → `images[0].mimeType`. */
 function pathOf(pointer: string): string {

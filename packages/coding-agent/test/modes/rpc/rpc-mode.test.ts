@@ -4,7 +4,7 @@ import type { AgentSessionOptions } from "../../../src/core/agent-session.js";
 import type { StoredSessions } from "../../../src/core/stored-sessions.js";
 import { capabilities } from "../../../src/modes/rpc/capabilities.js";
 import { heldAboveUnsent, runRpcMode } from "../../../src/modes/rpc/rpc-mode.js";
-import { FakeIo } from "../fake-io.js";
+import { FakeIo } from "../../helpers/fake-io.js";
 import { testRuntime } from "../runtime.js";
 
 afterEach(() => void vi.useRealTimers());
@@ -33,7 +33,7 @@ describe("answers", () => {
   ])("the id comes back as it was: %s", async (_, id) => {
     const { io } = rpcMode();
     io.send({ id, type: "get_last_assistant_text" });
-    expect(await io.record({ type: "response" })).toEqual({
+    expect(await io.list.anywhere({ type: "response" })).toEqual({
       id,
       type: "response",
       command: "get_last_assistant_text",
@@ -45,7 +45,7 @@ describe("answers", () => {
   test("without an id there is none; a command without data has none", async () => {
     const { io } = rpcMode();
     io.send({ type: "set_steering_mode", mode: "all" });
-    expect(await io.record({ type: "response" })).toEqual({
+    expect(await io.list.anywhere({ type: "response" })).toEqual({
       type: "response",
       command: "set_steering_mode",
       success: true,
@@ -58,7 +58,7 @@ describe("answers", () => {
       throw new TypeError("Cannot read properties of undefined");
     };
     io.send({ id: 1, type: "get_session_stats" });
-    expect(await io.record({ type: "response" })).toEqual({
+    expect(await io.list.anywhere({ type: "response" })).toEqual({
       id: 1,
       type: "response",
       command: "get_session_stats",
@@ -76,7 +76,7 @@ describe("answers", () => {
       { id: 2, type: "bash" },
       { id: 3, type: "compact", customInstructions: 5 },
     );
-    await io.record({ id: 3 });
+    await io.list.anywhere({ id: 3 });
     expect(io.records.map(({ id, code, field }) => [id, code, field])).toEqual([
       [1, "no_model", undefined],
       [2, "invalid_params", "command"],
@@ -90,11 +90,11 @@ describe("answers", () => {
     io.unsent = heldAboveUnsent + 1;
     io.reader = reader.wait().then(() => {});
     io.send({ id: 1, type: "get_messages" }, { id: 2, type: "abort" });
-    await io.record({ id: 2 });
+    await io.list.anywhere({ id: 2 });
     expect(io.records.map(({ id }) => id)).toEqual([2]);
     io.unsent = 0;
     reader.release();
-    await io.record({ id: 1 });
+    await io.list.anywhere({ id: 1 });
   });
 });
 
@@ -144,7 +144,7 @@ describe("signals", () => {
     await preparing.reached;
     io.signal("SIGINT");
     preparing.release();
-    await io.record({ id: 3 });
+    await io.list.anywhere({ id: 3 });
     expect(
       io.records.filter(({ type }) => type === "response").map(({ id, success, code }) => [id, success, code]),
     ).toEqual(
@@ -156,7 +156,7 @@ describe("signals", () => {
       ]),
     );
     io.send({ id: 5, type: "prompt", message: "again" });
-    await io.record({ id: 5, success: true });
+    await io.list.anywhere({ id: 5, success: true });
     io.endInput();
     expect(await ended).toBe(0);
   });
@@ -174,7 +174,7 @@ describe("signals", () => {
     io.unsent = 1;
     io.send({ id: 1, type: "get_messages" });
     io.endInput();
-    await io.record({ id: 1 });
+    await io.list.anywhere({ id: 1 });
     io.signal("SIGTERM");
     await vi.advanceTimersByTimeAsync(1000);
     expect(await ended).toBe(143);
@@ -186,7 +186,7 @@ describe("signals", () => {
     scripted.reply("So", pause);
     io.send({ id: 1, type: "prompt", message: "x" });
     await pause.reached;
-    io.close();
+    io.closeReader();
     expect([await ended, runtime.session.isStreaming]).toEqual([0, false]);
   });
 });

@@ -22,6 +22,21 @@ function check(record: Record<string, unknown>) {
 }
 
 describe("receive", () => {
+  test("the name of an unknown command comes back in part only", () => {
+    const cut = `${"x".repeat(200)}…`;
+    expect(receive(JSON.stringify({ type: "x".repeat(5000), id: 1 }))).toEqual({
+      kind: "refused",
+      failure: {
+        id: 1,
+        type: "response",
+        command: cut,
+        success: false,
+        code: "unknown_command",
+        error: `Unknown command: ${cut}`,
+      },
+    });
+  });
+
   const failure = (facts: object) => ({
     kind: "refused",
     failure: { type: "response", command: "parse", success: false, ...facts },

@@ -2,37 +2,50 @@
 
 import { encodeRecord } from "../../src/lib/jsonl.js";
 import type { EndSignal, ModeIo } from "../../src/modes/io.js";
-
-type WireRecord = Record<string, unknown> & { type: string };
+import { type JsonRecord, RecordList } from "./records.js";
 
 export class FakeIo implements ModeIo {
-  readonly records: WireRecord[] = [];
+  /** What was written, to be waited on. */
+  readonly list: RecordList;
   /** Text of print mode. */
   text = "";
+  /** Lines for people. */
   readonly logged: string[] = [];
   readonly exits: number[] = [];
   readonly isTerminal = { stdin: false, stdout: false };
   unsent = 0;
   sent = 0;
-  failed = false;
+  readonly failed = false;
   relaxed = false;
   /** While it is set, the reader has not taken everything. */
   reader: Promise<void> | undefined;
+  readonly #writesRecordsOnly: boolean;
   readonly #inputs: { take: (chunk: Buffer) => void; end: () => void }[] = [];
   readonly #signals: ((signal: EndSignal) => void)[] = [];
   readonly #closed: (() => void)[] = [];
-  #wake: (() => void)[] = [];
+
+  /** With `writesRecordsOnly` text and an end without order are faults, as they are in RPC mode. */
+  constructor(options: { writesRecordsOnly?: boolean } = {}) {
+    this.#writesRecordsOnly = options.writesRecordsOnly === true;
+    this.list = new RecordList(() => (this.logged.length > 0 ? `\nlog: ${this.logged.join("\n")}` : ""));
+  }
+
+  get records(): readonly JsonRecord[] {
+    return this.list.all;
+  }
 
   onInput(take: (chunk: Buffer) => void, end: () => void): void {
     this.#inputs.push({ take, end });
   }
 
   write(record: object): undefined {
-    this.records.push(JSON.parse(encodeRecord(record)));
-    for (const wake of this.#wake.splice(0)) wake();
+    const line = encodeRecord(record);
+    this.sent += line.length;
+    this.list.push(JSON.parse(line) as JsonRecord);
   }
 
   writeText(text: string): undefined {
+    if (this.#writesRecordsOnly) throw new Error(`RPC mode wrote text that is no record: ${text}`);
     this.text += text;
   }
 
@@ -45,6 +58,7 @@ export class FakeIo implements ModeIo {
   }
 
   exit(code: number): void {
+    if (this.#writesRecordsOnly) throw new Error(`Ended at once with exit code ${code}`);
     this.exits.push(code);
   }
 
@@ -60,9 +74,14 @@ export class FakeIo implements ModeIo {
     this.#signals.push(listener);
   }
 
+  /** Records as lines of input. */
   send(...records: (object | string)[]): void {
     const lines = records.map((record) => (typeof record === "string" ? record : JSON.stringify(record)));
-    for (const { take } of this.#inputs) take(Buffer.from(lines.map((line) => `${line}\n`).join("")));
+    this.push(Buffer.from(lines.map((line) => `${line}\n`).join("")));
+  }
+
+  push(bytes: Uint8Array): void {
+    for (const { take } of this.#inputs) take(Buffer.from(bytes));
   }
 
   endInput(): void {
@@ -73,21 +92,11 @@ export class FakeIo implements ModeIo {
     for (const listener of [...this.#signals]) listener(name);
   }
 
-  close(): void {
+  closeReader(): void {
     for (const listener of this.#closed) listener();
   }
 
-  /** The first record that has all these fields, also one that has been. */
-  async record(fields: object): Promise<WireRecord> {
-    const wanted = Object.entries(fields);
-    for (;;) {
-      const found = this.records.find((record) => wanted.every(([key, value]) => record[key] === value));
-      if (found) return found;
-      await new Promise<void>((resolve) => this.#wake.push(resolve));
-    }
-  }
-
   types(): string[] {
-    return this.records.map(({ type, command }) => (command ? `${type} ${command}` : type));
+    return this.records.map(({ type, command }) => (command ? `${type} ${command}` : String(type)));
   }
 }

@@ -1,0 +1,13 @@
+// The beginning of what somebody sent.
+
+import { expect, test } from "vitest";
+import { excerpt } from "../../src/lib/excerpt.js";
+
+test.each([
+  ["short", "short"],
+  ["x".repeat(200), "x".repeat(200)],
+  ["x".repeat(201), `${"x".repeat(200)}…`],
+  [`${"x".repeat(199)}😀`, `${"x".repeat(199)}…`],
+])("excerpt", (text, shown) => {
+  expect(excerpt(text)).toBe(shown);
+});
