@@ -324,8 +324,13 @@ describe("the model layer's module", () => {
       [true, false, true, false],
     ],
     isRetryableAssistantError: [
-      (f) => [f(assistant("", { stopReason: "error", error: { kind: "overloaded" } })), f(assistant(""))],
-      [true, false],
+      (f) => [
+        f(assistant("", { stopReason: "error", error: { kind: "overloaded" } })),
+        f(assistant("", { stopReason: "error", errorMessage: "terminated" })),
+        f(assistant("", { stopReason: "error", errorMessage: "no such tool" })),
+        f(assistant("")),
+      ],
+      [true, true, false, false],
     ],
     parseJsonWithRepair: [(f) => f('{"a":"x\ny","b":"c:\\dir"}'), { a: "x\ny", b: "c:\\dir" }],
     parseStreamingJson: [(f) => [f('{"a": [1, 2'), f("")], [{ a: [1, 2] }, {}]],
