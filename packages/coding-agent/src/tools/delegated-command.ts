@@ -5,7 +5,7 @@ import type { BashOperations } from "./operations.js";
 import { OutputCapture } from "./output-capture.js";
 import { type CommandOptions, type CommandResult, checkTimeout, toResult } from "./run-command.js";
 
-/** Rejects with the reason when `exec` fails for another one than an abort or a timeout. */
+/** Rejects with the reason when `exec` fails for another one than an abort or a timeout, and with the error of `onOutput`. */
 export async function runDelegatedCommand(
   operations: BashOperations,
   command: string,
@@ -15,10 +15,13 @@ export async function runDelegatedCommand(
   const capture = new OutputCapture(options.tempDirectory);
   const cleaner = new OutputCleaner();
   const soFar = () => ({ truncation: capture.snapshot(), fullOutputPath: capture.logPath });
+  let readerFailure: { error: unknown } | undefined;
   const take = (text: string) => {
     if (text === "") return;
     void capture.add(text);
-    void options.onOutput?.(text, soFar);
+    Promise.resolve(options.onOutput?.(text, soFar)).catch((error: unknown) => {
+      readerFailure ??= { error };
+    });
   };
   const stopped = { cancelled: false, timedOut: false };
   let exitCode: number | undefined;
@@ -39,5 +42,6 @@ export async function runDelegatedCommand(
   }
   take(cleaner.end());
   await capture.end();
+  if (readerFailure) throw readerFailure.error;
   return toResult(capture, { ...stopped, exitCode: stopped.cancelled || stopped.timedOut ? undefined : exitCode });
 }

@@ -231,7 +231,7 @@ describe("the host's module", () => {
     ["SessionSelectorComponent", []],
     ["TreeSelectorComponent", []],
   ])("has the component %s, to be extended and drawn to a width", (name, args) => {
-    class Own extends (host[name] as new (...parts: unknown[]) => { render(width: number): string[] }) {
+    class Own extends (host[name] as unknown as new (...parts: unknown[]) => { render(width: number): string[] }) {
       readonly mine = true;
     }
     const lines = new Own(...args).render(20);
@@ -261,7 +261,7 @@ describe("the host's module", () => {
     const bus = (host.createEventBus as Loose)() as Record<string, Loose>;
     const heard: unknown[] = [];
     bus.on?.("x", () => Promise.reject(new Error("mine")));
-    const off = bus.on?.("x", (data) => heard.push(data)) as () => void;
+    const off = bus.on?.("x", (data: unknown) => heard.push(data)) as () => void;
     bus.emit?.("x", 1);
     off();
     bus.emit?.("x", 2);
