@@ -191,7 +191,7 @@ function expandShortForms(argv: readonly string[], brought: ReadonlyMap<string, 
     const arg: string = ended || isValue ? given : (long.get(given) ?? given);
     ended ||= !isValue && arg === "--";
     const flag: Flag | undefined = !ended && !isValue && arg.startsWith("--") ? ownFlag(arg.slice(2)) : undefined;
-    const isBrought = !flag && !ended && !isValue && brought.get(arg.replace(/^--/, ""))?.type === "string";
+    const isBrought: boolean = !flag && !ended && !isValue && brought.get(arg.replace(/^--/, ""))?.type === "string";
     isValue = (flag?.value !== undefined && !flag.optionalValue) || isBrought;
     args.push(arg);
   }

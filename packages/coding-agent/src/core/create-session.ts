@@ -31,6 +31,8 @@ export interface DirectoryResources {
   env?: NodeJS.ProcessEnv;
   /** Extensions, skills and templates; absent without any. */
   extensions?: LoadedExtensions | undefined;
+  /** Texts that replace and extend the system prompt where nothing else is asked for. */
+  promptFiles?: { system?: string | undefined; append?: string | undefined };
 }
 
 /** Extensions, skills and templates, loaded for one session. */
@@ -59,8 +61,6 @@ export interface SessionOptions extends DirectoryResources {
   /** Replaces the default system prompt. */
   systemPrompt?: string | undefined;
   appendSystemPrompt?: readonly string[] | undefined;
-  /** The two above as files of the directory say, where nothing else is asked for. */
-  promptFiles?: (cwd: string) => { system?: string | undefined; append?: string | undefined };
   noContextFiles?: boolean | undefined;
   /** What every model call gets; `fetch` and the like in tests. */
   streamOptions?: StreamOptions;
@@ -268,7 +268,7 @@ function makeToolBox(
       return now.imageLimits();
     },
   });
-  const files = options.promptFiles?.(cwd);
+  const files = options.promptFiles;
   const customPrompt = options.systemPrompt ?? files?.system;
   const appended = options.appendSystemPrompt?.length ? options.appendSystemPrompt.join("\n\n") : files?.append;
   return new ToolBox({

@@ -63,23 +63,28 @@ export class ExtensionLoader {
   }
 
   /**
-   * Evaluates the modules that are not yet, then runs the factories one after another. Throws `ExtensionLoadError` for the
-   * first that fails, unless `onError` takes it and the rest goes on.
+   * Evaluates the modules that are not yet, then runs the factories one after another. Those in `loaded` already are taken
+   * as they are. Throws `ExtensionLoadError` for the first that fails, unless `onError` takes it and the rest goes on.
    */
   async load(
     files: readonly (ExtensionFile | (InlineExtension & { sourceInfo: SourceInfo }))[],
     runtime: ExtensionRuntime,
-    onError?: (error: ExtensionLoadError) => void,
+    options: { loaded?: readonly Extension[]; onError?: (error: ExtensionLoadError) => void } = {},
   ): Promise<Extension[]> {
+    const { loaded: before = [], onError } = options;
     const loaded: Extension[] = [];
-    const owners = new Map<string, Extension>();
+    // A name belongs to the extension that registered it first.
     const claimTool = (name: string, extension: Extension) => {
-      const owner = owners.get(name);
-      if (owner && owner !== extension) throw new Error(`Tool "${name}" is registered by "${owner.path}" already`);
-      owners.set(name, extension);
+      const owner = [...loaded, ...before].find((other) => other !== extension && other.tools.has(name));
+      if (owner) throw new Error(`Tool "${name}" is registered by "${owner.path}" already`);
     };
     for (const file of files) {
-      const path = "path" in file ? file.path : `<inline:${file.name ?? loaded.length + 1}>`;
+      const path = "path" in file ? file.path : file.sourceInfo.path;
+      const known = before.find((extension) => extension.path === path);
+      if (known) {
+        loaded.push(known);
+        continue;
+      }
       const extension = new Extension(path, file.sourceInfo);
       try {
         const factory = "factory" in file ? file.factory : await this.#factory(file);
@@ -87,7 +92,6 @@ export class ExtensionLoader {
         loaded.push(extension);
       } catch (error) {
         extension.clear();
-        for (const [name, owner] of owners) if (owner === extension) owners.delete(name);
         const failure = new ExtensionLoadError(path, textOf(error));
         if (!onError) throw failure;
         onError(failure);

@@ -25,7 +25,7 @@ const stale =
 export class ExtensionRuntime {
   readonly bus: EventBus & { clear(): void };
   /** What the command line says of flags; without an entry a flag has its default. */
-  readonly flagValues = new Map<string, boolean | string>();
+  flagValues: ReadonlyMap<string, boolean | string> = new Map();
   /** Environment of `pi.exec`. */
   environment: () => Record<string, string | undefined> = () => process.env;
   #host: ExtensionHost | undefined;

@@ -6,7 +6,7 @@ import type { Diagnostic } from "./diagnostic.js";
 import { faultAt, type JsonFile, type JsonObject, readJsonFile } from "./json-file.js";
 import { agentDirectory, projectDirectory } from "./locations.js";
 import { selectNames } from "./select-names.js";
-import { defaultSettings, joinedSettings, type PackageEntry, Settings, userOnlySettings } from "./settings.js";
+import { defaultSettings, joinedSettings, Settings, userOnlySettings } from "./settings.js";
 
 /** What may be said of the settings: any part of them. */
 export type SettingsLayer = { [Key in keyof Settings]?: Settings[Key] extends object ? object : Settings[Key] };

@@ -7,8 +7,8 @@ import { OutputCapture } from "./output-capture.js";
 import { type CommandOptions, type CommandResult, checkTimeout, toResult } from "./run-command.js";
 
 /**
- * Rejects with the reason when `exec` fails for another one than an abort or a timeout. One that ignores its abort is not
- * waited for, and not heard any more.
+ * Rejects with the reason when `exec` fails for another one than an abort or a timeout, and with the error of `onOutput`. One
+ * that ignores its abort is not waited for, and not heard any more.
  */
 export async function runDelegatedCommand(
   operations: BashOperations,
@@ -19,11 +19,14 @@ export async function runDelegatedCommand(
   const capture = new OutputCapture(options.tempDirectory);
   const cleaner = new OutputCleaner();
   const soFar = () => ({ truncation: capture.snapshot(), fullOutputPath: capture.logPath });
+  let readerFailure: { error: unknown } | undefined;
   let isOver = false;
   const take = (text: string) => {
     if (text === "" || isOver) return;
     void capture.add(text);
-    void options.onOutput?.(text, soFar);
+    Promise.resolve(options.onOutput?.(text, soFar)).catch((error: unknown) => {
+      readerFailure ??= { error };
+    });
   };
   const stopped = { cancelled: false, timedOut: false };
   let exitCode: number | undefined;
@@ -47,5 +50,6 @@ export async function runDelegatedCommand(
   take(cleaner.end());
   isOver = true;
   await capture.end();
+  if (readerFailure) throw readerFailure.error;
   return toResult(capture, { ...stopped, exitCode: stopped.cancelled || stopped.timedOut ? undefined : exitCode });
 }

@@ -231,7 +231,7 @@ describe("the host's module", () => {
     ["SessionSelectorComponent", []],
     ["TreeSelectorComponent", []],
   ])("has the component %s, to be extended and drawn to a width", (name, args) => {
-    class Own extends (host[name] as new (...parts: unknown[]) => { render(width: number): string[] }) {
+    class Own extends (host[name] as unknown as new (...parts: unknown[]) => { render(width: number): string[] }) {
       readonly mine = true;
     }
     const lines = new Own(...args).render(20);
@@ -261,7 +261,7 @@ describe("the host's module", () => {
     const bus = (host.createEventBus as Loose)() as Record<string, Loose>;
     const heard: unknown[] = [];
     bus.on?.("x", () => Promise.reject(new Error("mine")));
-    const off = bus.on?.("x", (data) => heard.push(data)) as () => void;
+    const off = bus.on?.("x", (data: unknown) => heard.push(data)) as () => void;
     bus.emit?.("x", 1);
     off();
     bus.emit?.("x", 2);
@@ -324,8 +324,13 @@ describe("the model layer's module", () => {
       [true, false, true, false],
     ],
     isRetryableAssistantError: [
-      (f) => [f(assistant("", { stopReason: "error", error: { kind: "overloaded" } })), f(assistant(""))],
-      [true, false],
+      (f) => [
+        f(assistant("", { stopReason: "error", error: { kind: "overloaded" } })),
+        f(assistant("", { stopReason: "error", errorMessage: "terminated" })),
+        f(assistant("", { stopReason: "error", errorMessage: "no such tool" })),
+        f(assistant("")),
+      ],
+      [true, true, false, false],
     ],
     parseJsonWithRepair: [(f) => f('{"a":"x\ny","b":"c:\\dir"}'), { a: "x\ny", b: "c:\\dir" }],
     parseStreamingJson: [(f) => [f('{"a": [1, 2'), f("")], [{ a: [1, 2] }, {}]],

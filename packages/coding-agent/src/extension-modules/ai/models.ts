@@ -52,17 +52,19 @@ export function getModelType(model: Model): string {
 
 /** Whether the answer failed because the context is larger than the model's window, or says so by its usage. */
 export function isContextOverflow(message: AssistantMessage, contextWindow?: number): boolean {
-  if (message.stopReason === "error") {
-    const kind = message.error?.kind ?? errorInfo(new Error(message.errorMessage ?? "")).kind;
-    return kind === "overflow";
-  }
+  if (message.stopReason === "error") return failureOf(message) === "overflow";
   return contextWindow !== undefined && message.usage.input + message.usage.cacheRead > contextWindow;
 }
 
 /** Whether the answer failed for a reason that may pass. */
 export function isRetryableAssistantError(message: AssistantMessage): boolean {
   if (message.stopReason !== "error") return false;
-  return isRetryable(message.error?.kind ?? errorInfo(new Error(message.errorMessage ?? "")).kind);
+  return isRetryable(failureOf(message));
+}
+
+/** The kind an answer came with; one of another program has only words. */
+function failureOf({ error, errorMessage = "" }: AssistantMessage) {
+  return error?.kind ?? errorInfo({ message: errorMessage, responseBody: errorMessage }).kind;
 }
 
 /** How a key of a provider is found, as a part of a provider of one's own. */

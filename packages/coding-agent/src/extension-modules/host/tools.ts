@@ -84,7 +84,8 @@ export function createLocalBashOperations(options: { shellPath?: string } = {}):
         env: env ?? process.env,
         signal,
         timeoutSeconds: timeout,
-        onOutput: (text) => onData(Buffer.from(text)),
+        // What an extension gives back here is not waited for.
+        onOutput: (text) => void onData(Buffer.from(text)),
       });
       if (result.cancelled) throw new Error("aborted");
       if (result.timedOut) throw new Error(`timeout:${timeout}`);

@@ -1,0 +1,274 @@
+// What a working directory brings along, loaded for one session after another: settings, models, extensions, skills.
+
+import { join } from "node:path";
+import type { DirectoryResources, LoadedExtensions } from "./core/create-session.js";
+import { CommandError } from "./core/errors.js";
+import { ExtensionProviders } from "./core/extension-providers.js";
+import { modelAccess } from "./core/model-access.js";
+import type { Extension } from "./extensions/extension.js";
+import { decideTrust as askExtensions } from "./extensions/hooks.js";
+import { type ExtensionLoadError, ExtensionLoader, type InlineExtension } from "./extensions/loader.js";
+import { ExtensionRunner } from "./extensions/runner.js";
+import { ExtensionRuntime } from "./extensions/runtime.js";
+import type { Diagnostic, SlashCommand } from "./modes/rpc/rpc-types.js";
+import type { AuthStorage } from "./resources/auth.js";
+import type { Environment } from "./resources/config-value.js";
+import { discoverResources, extendResources, type FoundResources } from "./resources/discovery.js";
+import { loadResources, type Resources } from "./resources/load.js";
+import { agentDirectory } from "./resources/locations.js";
+import { expandPromptTemplate } from "./resources/prompt-templates.js";
+import { expandSkillCommand } from "./resources/skills.js";
+import { loadSystemPromptFiles } from "./resources/system-prompt-files.js";
+import { decideTrust, protectedResources, resolveTrust } from "./resources/trust.js";
+
+/** What was asked for on the command line, and holds for every directory. */
+export interface DirectoryOptions {
+  env: Environment;
+  agentDir?: string;
+  sessionDir?: string | undefined;
+  /** `--approve` or `--no-approve`. */
+  approve?: boolean | undefined;
+  extensions: readonly string[];
+  skills: readonly string[];
+  prompts: readonly string[];
+  noExtensions: boolean;
+  noSkills: boolean;
+  noPrompts: boolean;
+  isOffline: boolean;
+  /** Extensions whose factories are at hand. */
+  inline?: readonly InlineExtension[];
+  /** The modules extensions import. */
+  modules: () => Promise<Record<string, object>>;
+}
+
+/** One directory as it is loaded for one session. */
+export interface LoadedDirectory {
+  resources: Resources;
+  extensions: LoadedExtensions;
+  diagnostics(): Diagnostic[];
+  /** For a session: what `createRuntime` asks for. */
+  forSession(): DirectoryResources;
+}
+
+/** Loads directories for one process. Keys are the user's, and those of the command line hold for all of them. */
+export class DirectoryLoader {
+  readonly #options: DirectoryOptions;
+  readonly #loader: ExtensionLoader;
+  readonly #resources = new Map<string, Resources>();
+  readonly #providers = new Map<Resources, ExtensionProviders>();
+  /** Values of extensions' flags. */
+  readonly #flags = new Map<string, boolean | string>();
+  #auth: AuthStorage | undefined;
+
+  constructor(options: DirectoryOptions) {
+    this.#options = options;
+    const { agentDir } = loadedAgentDir(options);
+    this.#loader = new ExtensionLoader({ modules: options.modules, cacheDir: join(agentDir, "cache", "extensions") });
+  }
+
+  /** Settings, credentials and models, without asking anybody and without running any extension. */
+  resourcesOf(cwd: string): Resources {
+    let resources = this.#resources.get(cwd);
+    if (!resources) {
+      resources = this.#load(cwd, undefined);
+      this.#resources.set(cwd, resources);
+    }
+    return resources;
+  }
+
+  /** What the command line says of extensions' flags; holds for all extensions loaded so far and later. */
+  setFlags(values: ReadonlyMap<string, boolean | string>): void {
+    for (const [name, value] of values) this.#flags.set(name, value);
+  }
+
+  /** Settings are read and modules evaluated anew from now on. */
+  forget(): void {
+    this.#resources.clear();
+    this.#loader.forget();
+  }
+
+  /**
+   * Loads everything. Throws `ExtensionLoadError` for the first extension that cannot be loaded, unless `isLenient`: then it
+   * is left out, and a fault and a diagnostic tell of it.
+   */
+  async open(cwd: string, { isLenient = false } = {}): Promise<LoadedDirectory> {
+    const failures: Diagnostic[] = [];
+    const runtime = new ExtensionRuntime();
+    // Shared, so that flags set later are seen by extensions loaded now.
+    runtime.flagValues = this.#flags;
+    const onError = (error: ExtensionLoadError) => {
+      failures.push({ severity: "error", source: "extensions", message: error.message, path: error.path });
+      runtime.fault(error.path, "load", error.message);
+    };
+    const load = (found: FoundResources, loaded: readonly Extension[]) =>
+      this.#loader.load([...found.extensions, ...this.#inlineFiles()], runtime, {
+        loaded,
+        ...(isLenient && { onError }),
+      });
+    let resources = this.resourcesOf(cwd);
+    const { approve } = this.#options;
+    const mayAsk = approve === undefined && protectedResources(cwd).length > 0;
+    let found = await this.#discover(resources, resources.isTrusted && !mayAsk);
+    let loaded = found.extensions.length > 0 || this.#options.inline?.length ? await load(found, []) : [];
+    const trustDiagnostics: Diagnostic[] = [];
+    if (mayAsk) {
+      // The user's own extensions are asked first; what the project brings is not run before.
+      const asked = new ExtensionRunner({ extensions: loaded, runtime });
+      const { agentDir, settings } = resources;
+      const question = { cwd, agentDir, defaultProjectTrust: settings.defaultProjectTrust };
+      const decision = await resolveTrust(
+        question,
+        asked.has("project_trust")
+          ? async () => (await askExtensions(asked, cwd)) ?? { trusted: "undecided" }
+          : undefined,
+      );
+      trustDiagnostics.push(...decision.diagnostics);
+      if (decision.isTrusted !== resources.isTrusted) {
+        resources = this.#load(cwd, decision.isTrusted);
+        this.#resources.set(cwd, resources);
+      }
+      if (decision.isTrusted) {
+        found = await this.#discover(resources, true);
+        loaded = found.extensions.length > 0 || loaded.length > 0 ? await load(found, loaded) : [];
+      }
+    }
+    return this.#loaded(resources, found, { loaded, runtime, diagnostics: [...failures, ...trustDiagnostics] });
+  }
+
+  #load(cwd: string, isTrusted: boolean | undefined): Resources {
+    const { env, agentDir, sessionDir, approve } = this.#options;
+    const resources = loadResources({
+      cwd,
+      env,
+      ...(agentDir !== undefined && { agentDir }),
+      ...(sessionDir !== undefined && { sessionDir }),
+      ...(this.#auth && { auth: this.#auth }),
+      isTrusted: ({ defaultProjectTrust }) =>
+        isTrusted ??
+        decideTrust({
+          cwd,
+          agentDir: loadedAgentDir(this.#options).agentDir,
+          ...(approve !== undefined && { approve }),
+          defaultProjectTrust,
+        }).isTrusted,
+    });
+    this.#auth = resources.auth;
+    return resources;
+  }
+
+  #discover(resources: Resources, isTrusted: boolean): Promise<FoundResources> {
+    const { env, extensions, skills, prompts, noExtensions, noSkills, noPrompts, isOffline } = this.#options;
+    return discoverResources({
+      cwd: resources.cwd,
+      agentDir: resources.agentDir,
+      isTrusted,
+      settings: resources.settingsManager,
+      commandLine: { extensions, skills, prompts },
+      off: { extensions: noExtensions, skills: noSkills, prompts: noPrompts },
+      isOffline,
+      env,
+    });
+  }
+
+  #inlineFiles() {
+    return (this.#options.inline ?? []).map((extension, index) => ({
+      ...extension,
+      sourceInfo: {
+        path: `<inline:${extension.name ?? index + 1}>`,
+        source: "sdk",
+        scope: "temporary" as const,
+        origin: "top-level" as const,
+      },
+    }));
+  }
+
+  #loaded(
+    resources: Resources,
+    first: FoundResources,
+    more: { loaded: Extension[]; runtime: ExtensionRuntime; diagnostics: Diagnostic[] },
+  ): LoadedDirectory {
+    const { cwd, agentDir, isTrusted, models, settings } = resources;
+    let found = first;
+    const providers = this.#providersOf(resources);
+    const runner =
+      more.loaded.length > 0 ? new ExtensionRunner({ extensions: more.loaded, runtime: more.runtime }) : undefined;
+    if (runner) more.runtime.bindProviders(providers);
+    const promptFiles = loadSystemPromptFiles({ cwd, agentDir, isTrusted });
+    const extensions: LoadedExtensions = {
+      runner,
+      registry: modelAccess(models, providers),
+      isProjectTrusted: isTrusted || protectedResources(cwd).length === 0,
+      commands: () => commandsOf(found, settings.enableSkillCommands),
+      skills: () => found.skills.filter(({ disableModelInvocation }) => !disableModelInvocation),
+      expand: (text) => {
+        if (!text.startsWith("/")) return text;
+        try {
+          const withSkill = settings.enableSkillCommands ? expandSkillCommand(text, found.skills) : text;
+          return withSkill === text ? expandPromptTemplate(text, found.prompts) : withSkill;
+        } catch (error) {
+          throw new CommandError("io_error", error instanceof Error ? error.message : String(error), "message");
+        }
+      },
+      extend: async (paths) => {
+        for (const { path, kind, extensionPath } of paths) {
+          const origin = { source: "extension", scope: "temporary" as const, origin: "top-level" as const };
+          const named = kind === "skill" ? { skillPaths: [path] } : { promptPaths: [path] };
+          found = await extendResources(found, named, { ...origin, baseDir: join(extensionPath, "..") });
+        }
+      },
+    };
+    return {
+      resources,
+      extensions,
+      diagnostics: () => [
+        ...resources.diagnostics(),
+        ...found.diagnostics,
+        ...promptFiles.diagnostics,
+        ...more.diagnostics,
+      ],
+      forSession: () => ({
+        models,
+        settings,
+        env: resources.shellEnvironment(),
+        extensions,
+        promptFiles: { system: promptFiles.customPrompt, append: promptFiles.appendPrompts[0] },
+      }),
+    };
+  }
+
+  /** Those of the last session in the directory are taken back: its extensions register them again, or others. */
+  #providersOf(resources: Resources): ExtensionProviders {
+    let providers = this.#providers.get(resources);
+    if (providers) providers.clear();
+    else {
+      providers = new ExtensionProviders(resources.models);
+      this.#providers.set(resources, providers);
+    }
+    return providers;
+  }
+}
+
+function loadedAgentDir({ agentDir, env }: DirectoryOptions): { agentDir: string } {
+  return { agentDir: agentDir ?? agentDirectory(env) };
+}
+
+/** Templates, then skills, as clients see them. */
+function commandsOf({ prompts, skills }: FoundResources, withSkills: boolean): SlashCommand[] {
+  const locationOf = ({ scope }: { scope: string }) =>
+    (({ user: "user", project: "project" }) as const)[scope as "user" | "project"] ?? "path";
+  const command = (
+    source: "prompt" | "skill",
+    { name, description, filePath, sourceInfo }: FoundResources["skills"][number] | FoundResources["prompts"][number],
+  ): SlashCommand => ({
+    name: source === "skill" ? `skill:${name}` : name,
+    ...(description !== undefined && { description }),
+    source,
+    location: locationOf(sourceInfo),
+    path: filePath,
+    sourceInfo,
+  });
+  return [
+    ...prompts.map((prompt) => command("prompt", prompt)),
+    ...(withSkills ? skills.map((skill) => command("skill", skill)) : []),
+  ];
+}
