@@ -113,7 +113,13 @@ describe("readPlainLines", () => {
       ),
       fc.string({ unit: "binary", maxLength: 2 }),
     );
-    const text = fc.array(part, { maxLength: 12 }).map((parts) => `a: ${parts.join("")}`);
+    const text = fc
+      .tuple(
+        fc.constantFrom("a: x", 'a: "', "a: '", "a: "),
+        fc.array(part, { maxLength: 6 }),
+        fc.constantFrom("", '"', "'"),
+      )
+      .map(([start, parts, end]) => start + parts.join("") + end);
     let read = 0;
     fc.assert(
       fc.property(text, (source) => {
