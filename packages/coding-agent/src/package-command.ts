@@ -1,10 +1,12 @@
 // `pi install`, `remove`, `update` and `list`: packages of the user and of a project, on disk and in the settings.
 
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { expandHome } from "./lib/agent-directory.js";
+import { makeFolders } from "./lib/make-folders.js";
 import type { ModeIo } from "./modes/io.js";
-import { readJsonFile } from "./resources/json-file.js";
+import { kindOf } from "./resources/folder.js";
+import { type JsonObject, readJsonFile } from "./resources/json-file.js";
 import { agentDirectory } from "./resources/locations.js";
 import { sourceOf } from "./resources/package-discovery.js";
 import { needsInstall } from "./resources/packages/installed.js";
@@ -229,9 +231,14 @@ class PackageWork {
   }
 
   async #change(scope: Scope, change: (entries: readonly PackageEntry[]) => PackageEntry[]): Promise<void> {
-    await updateJsonFile(this.#settingsPath(scope), "settings", (file) => {
+    const path = this.#settingsPath(scope);
+    // A project's file is for everybody who works on it.
+    const isNewProject = scope === "project" && kindOf(path) === undefined;
+    if (isNewProject) makeFolders(dirname(path));
+    const apply = (file: JsonObject) => {
       file.packages = change(listOf(file.packages));
-    });
+    };
+    await updateJsonFile(path, "settings", apply, isNewProject ? { mode: 0o644 } : {});
   }
 }
 

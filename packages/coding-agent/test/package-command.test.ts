@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { packageCommand } from "../src/package-command.js";
@@ -57,6 +57,7 @@ describe("local packages", () => {
     await run(place, ["install", join(place.root, "pack"), "-l"]);
     expect(settingsOf(place)).toEqual({ theme: "dark", packages: ["../pack"] });
     expect(settingsOf(place, "project/.pi/settings.json")).toEqual({ packages: [join(place.root, "pack")] });
+    expect(statSync(join(place.cwd, ".pi/settings.json")).mode & 0o777).toBe(0o644);
     expect((await run(place, ["list", "-a"])).stdout).toBe(
       `User packages:\n  ../pack\n    ${"pack"}\nProject packages:\n  pack\n    pack\n`,
     );

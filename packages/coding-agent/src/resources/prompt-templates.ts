@@ -1,7 +1,7 @@
 // Prompt templates: Markdown files that are called by name with arguments.
 
 import { basename } from "node:path";
-import { FrontmatterError, loadFrontmatterParser } from "../lib/frontmatter.js";
+import { FrontmatterError, readFrontmatter } from "../lib/frontmatter.js";
 import { readRegularFile } from "../lib/read-regular-file.js";
 import type { Diagnostic } from "./diagnostic.js";
 import type { FoundFile, SourceInfo } from "./found-file.js";
@@ -30,13 +30,12 @@ export async function loadPromptTemplates(
   const prompts: PromptTemplate[] = [];
   const diagnostics: Diagnostic[] = [];
   if (files.length === 0) return { prompts, diagnostics };
-  const parse = await loadFrontmatterParser();
   const byName = new Map(taken.map((template) => [template.name, template]));
   for (const { path, sourceInfo } of files) {
     const say = (message: string, severity: Diagnostic["severity"], at: object = {}) =>
       void diagnostics.push({ severity, source: "prompts", message, path, ...at });
     try {
-      const { frontmatter, body } = parse(readRegularFile(path).toString("utf8"));
+      const { frontmatter, body } = await readFrontmatter(readRegularFile(path).toString("utf8"));
       const name = basename(path).replace(/\.md$/i, "");
       const first = byName.get(name);
       if (first) {

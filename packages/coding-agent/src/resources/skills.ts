@@ -1,7 +1,7 @@
 // Skills: reads their files, checks names and descriptions, and puts the one that was asked for into a text.
 
 import { basename, dirname } from "node:path";
-import { FrontmatterError, loadFrontmatterParser, stripFrontmatter } from "../lib/frontmatter.js";
+import { FrontmatterError, readFrontmatter, stripFrontmatter } from "../lib/frontmatter.js";
 import { readRegularFile } from "../lib/read-regular-file.js";
 import type { Diagnostic } from "./diagnostic.js";
 import type { FoundFile, SourceInfo } from "./found-file.js";
@@ -33,13 +33,12 @@ export async function loadSkills(
   const skills: Skill[] = [];
   const diagnostics: Diagnostic[] = [];
   if (files.length === 0) return { skills, diagnostics };
-  const parse = await loadFrontmatterParser();
   const byName = new Map(taken.map((skill) => [skill.name, skill]));
   for (const { path, sourceInfo } of files) {
     const say = (message: string, severity: Diagnostic["severity"] = "warning", at: object = {}) =>
       void diagnostics.push({ severity, source: "skills", message, path, ...at });
     try {
-      const { frontmatter } = parse(readRegularFile(path).toString("utf8"));
+      const { frontmatter } = await readFrontmatter(readRegularFile(path).toString("utf8"));
       const skill = makeSkill(path, sourceInfo, frontmatter, say);
       if (!skill) continue;
       const first = byName.get(skill.name);

@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import {
   FrontmatterError,
-  loadFrontmatterParser,
+  readFrontmatter,
+  readPlainLines,
   splitFrontmatter,
   stripFrontmatter,
 } from "../../src/lib/frontmatter.js";
@@ -31,32 +33,23 @@ describe("splitFrontmatter", () => {
   });
 });
 
-describe("loadFrontmatterParser", () => {
+describe("readFrontmatter", () => {
   test("reads YAML; what is no mapping counts as empty", async () => {
-    const parse = await loadFrontmatterParser();
-    expect(parse("---\na: [1, x]\nb: |\n  two\n  lines\n---\nBody")).toEqual({
+    expect(await readFrontmatter("---\na: [1, x]\nb: |\n  two\n  lines\n---\nBody")).toEqual({
       frontmatter: { a: [1, "x"], b: "two\nlines\n" },
       body: "Body",
     });
-    expect(parse("---\n- a\n---\nBody")).toEqual({ frontmatter: {}, body: "Body" });
-    expect(parse("Body")).toEqual({ frontmatter: {}, body: "Body" });
+    expect(await readFrontmatter("---\n- a\n---\nBody")).toEqual({ frontmatter: {}, body: "Body" });
+    expect(await readFrontmatter("Body")).toEqual({ frontmatter: {}, body: "Body" });
   });
 
   test("tells the line in the whole text", async () => {
-    const parse = await loadFrontmatterParser();
-    const fault = (() => {
-      try {
-        return parse("---\nname: a\ndescription: use: this\n---\n");
-      } catch (error) {
-        return error;
-      }
-    })() as FrontmatterError;
+    const fault = await readFrontmatter("---\nname: a\ndescription: use: this\n---\n").catch((error) => error);
     expect(fault).toBeInstanceOf(FrontmatterError);
     expect([fault.message, fault.line]).toEqual(["Nested mappings are not allowed in compact mappings", 3]);
   });
 
   test("refuses aliases that would never end", async () => {
-    const parse = await loadFrontmatterParser();
     const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
     for (let at = 1; at < 9; at++)
       lines.push(
@@ -64,6 +57,79 @@ describe("loadFrontmatterParser", () => {
           .fill(`*a${at - 1}`)
           .join(", ")}]`,
       );
-    expect(() => parse(`---\n${lines.join("\n")}\n---\n`)).toThrow(FrontmatterError);
+    await expect(readFrontmatter(`---\n${lines.join("\n")}\n---\n`)).rejects.toThrow(FrontmatterError);
+  });
+});
+
+describe("readPlainLines", () => {
+  test("reads the usual front matter", () => {
+    const source =
+      'name: pdf-tools\ndescription: Reads PDFs (and more), don\'t you think?\nargument-hint: "[a]"\nx: false\n';
+    expect(readPlainLines(source)).toEqual({
+      name: "pdf-tools",
+      description: "Reads PDFs (and more), don't you think?",
+      "argument-hint": "[a]",
+      x: false,
+    });
+  });
+
+  test("leaves everything it may not understand to YAML", () => {
+    for (const line of [
+      "a: b: c",
+      "a: b:",
+      "a: b # c",
+      "a: 1",
+      "a: ~",
+      "a: Null",
+      "a: [b]",
+      "a: |",
+      "a:",
+      "a: 'it''s'",
+      'a: "\\n"',
+      "a:\tb",
+      "- a",
+      " a: b",
+      "a: b\n  c",
+      "a: b\na: c",
+      "# a",
+      "null: a",
+      "a: *b",
+      "a: \u00a0b",
+    ])
+      expect(readPlainLines(line)).toBeUndefined();
+  });
+
+  test("never differs from YAML", () => {
+    const part = fc.oneof(
+      fc.constantFrom(
+        ..."ab:# -'\"[]{},&*!|>%@`\\\t\n01.~?/".split(""),
+        "true",
+        "null",
+        ": ",
+        " #",
+        "---",
+        "name: ",
+        "\nb: ",
+      ),
+      fc.string({ unit: "binary", maxLength: 2 }),
+    );
+    const text = fc
+      .tuple(
+        fc.constantFrom("a: x", 'a: "', "a: '", "a: "),
+        fc.array(part, { maxLength: 6 }),
+        fc.constantFrom("", '"', "'"),
+      )
+      .map(([start, parts, end]) => start + parts.join("") + end);
+    let read = 0;
+    fc.assert(
+      fc.property(text, (source) => {
+        const plain = readPlainLines(source);
+        if (plain === undefined) return;
+        read += 1;
+        expect(plain).toEqual(parse(source));
+      }),
+      { seed: 15, numRuns: 5000 },
+    );
+    expect(read).toBeGreaterThan(200);
   });
 });

@@ -1,5 +1,6 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type DiscoverOptions, discoverResources, extendResources } from "../../src/resources/discovery.js";
 import { SettingsManager } from "../../src/resources/settings-manager.js";
@@ -340,6 +341,30 @@ describe("-e", () => {
     );
     expect(await refusal("npm:../x")).toContain("it has to be written as npm:name@version");
   });
+});
+
+test("whatever lists hold, what can be found is found once, and nothing is thrown", async () => {
+  const place = workspace({ ...bringing("agent", "a"), ...bringing("agent/sub", "b"), ...bringing("pack", "c") });
+  const known = fc.constantFrom("skills/a", "sub/skills", "../pack", ".", "..", "*", "**", "sub/**/*", "[", "{a,", "");
+  // Not the machine's own folders.
+  const anyName = fc.string({ unit: "binary" }).filter((text) => !/^[/~]|\.\.\//.test(text));
+  const entry = fc
+    .tuple(fc.constantFrom("", "!", "+", "-"), fc.oneof(known, anyName))
+    .map(([mark, path]) => mark + path);
+  const list = fc.array(entry, { maxLength: 4 });
+  const packages = fc.array(fc.oneof(entry, fc.record({ source: entry, skills: list, autoload: fc.boolean() })), {
+    maxLength: 3,
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.record({ extensions: list, skills: list, prompts: list, packages }), async (settings) => {
+      place.write("agent/settings.json", settings);
+      const found = await paths(place);
+      for (const kind of ["extensions", "skills", "prompts"] as const)
+        expect(new Set(found[kind]).size).toBe(found[kind].length);
+      if (!settings.skills.some((one) => /^[!-]/.test(one))) expect(found.skills).toContain("agent/skills/a/SKILL.md");
+    }),
+    { seed: 41, numRuns: 60 },
+  );
 });
 
 test("extendResources: adds what is named later, behind what is there", async () => {
