@@ -203,7 +203,7 @@ export class DirectoryLoader {
       expand: (text) => {
         if (!text.startsWith("/")) return text;
         try {
-          const withSkill = settings.enableSkillCommands ? expandSkillCommand(text, found.skills) : text;
+          const withSkill = expandSkillCommand(text, found.skills);
           return withSkill === text ? expandPromptTemplate(text, found.prompts) : withSkill;
         } catch (error) {
           throw new CommandError("io_error", error instanceof Error ? error.message : String(error), "message");

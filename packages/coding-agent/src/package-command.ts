@@ -26,8 +26,6 @@ export interface PackageCommandContext {
   agentDir?: string;
 }
 
-export const packageCommands = ["install", "remove", "uninstall", "update", "list"] as const;
-
 const usage = [
   "Usage:",
   "  pi install <source> [-l]       Install a package and add it to the settings",

@@ -30,6 +30,8 @@ export interface ExtensionBindings {
   ui: ExtensionUI;
   /** Ends the program in order, when nothing is under way any more. */
   shutdown: () => void;
+  /** Closes dialogs that wait for the user; absent where there are none. */
+  dismiss?: (reason: "aborted" | "shutdown") => void;
 }
 
 export interface SessionHostOptions {
@@ -109,6 +111,7 @@ export class SessionHost implements ExtensionHost {
   }
 
   abort(): void {
+    this.#options.bindings().dismiss?.("aborted");
     void this.#session.abort();
   }
 

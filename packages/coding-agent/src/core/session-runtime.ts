@@ -99,6 +99,18 @@ export class SessionRuntime {
     return this.#starting;
   }
 
+  /** Resolves when no run is under way, and extensions have begun nothing more. */
+  async quiet(): Promise<void> {
+    for (;;) {
+      await this.#replacing?.catch(() => {});
+      const { session } = this;
+      await session.waitForIdle();
+      await session.runner?.runtime.idle();
+      await session.heard();
+      if (session === this.session && !session.isStreaming && !this.#replacing) return;
+    }
+  }
+
   /** The extensions of the first session are being told that it begins. */
   get isStarting(): boolean {
     return this.#starting !== undefined;
@@ -123,6 +135,7 @@ export class SessionRuntime {
   async abort(): Promise<number> {
     const asking = this.#asking ? 1 : 0;
     if (this.#asking) this.#isRefused = true;
+    this.#bindings.dismiss?.("aborted");
     const stopped = await this.#session.abort();
     return asking + stopped;
   }
@@ -281,6 +294,7 @@ export class SessionRuntime {
     limitMs = shutdownLimitMs,
   ): Promise<void> {
     const { runner } = session;
+    this.#bindings.dismiss?.("shutdown");
     await session.dispose(async () => {
       if (!runner?.has("session_shutdown")) return;
       const event = { reason, ...(targetSessionFile !== undefined && { targetSessionFile }) };

@@ -18,10 +18,6 @@ export function createApi(extension: Extension, { runtime, claimTool }: ApiOptio
     runtime.assertLive();
     extension.renderers.set(typeof name === "string" ? `${kind}:${name}` : kind, what ?? name);
   };
-  /** Acts on the session later than this call; what goes wrong then is told as a fault. */
-  const later = (event: string, action: () => Promise<void>) => {
-    action().catch((error) => runtime.fault("<runtime>", event, error));
-  };
   return {
     on: (event: string, handler: unknown) => {
       runtime.assertLive();
@@ -70,11 +66,11 @@ export function createApi(extension: Extension, { runtime, claimTool }: ApiOptio
     },
     sendMessage(message, options = {}) {
       const { host } = runtime;
-      later("send_message", () => host.sendMessage(message, options));
+      runtime.later("send_message", () => host.sendMessage(message, options));
     },
     sendUserMessage(content, options = {}) {
       const { host } = runtime;
-      later("send_user_message", () => host.sendUserMessage(content, options));
+      runtime.later("send_user_message", () => host.sendUserMessage(content, options));
     },
     appendEntry: (customType, data) => runtime.host.appendEntry(customType, data),
     setSessionName: (name) => runtime.host.setSessionName(name),

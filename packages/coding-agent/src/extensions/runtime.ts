@@ -34,6 +34,8 @@ export class ExtensionRuntime {
   readonly #waitingProviders: (() => void)[] = [];
   #report: ((fault: ExtensionFault) => void) | undefined;
   readonly #unreported: ExtensionFault[] = [];
+  /** What was asked for and is on its way. */
+  readonly #actions = new Set<Promise<void>>();
 
   constructor() {
     this.bus = createEventBus((error, name) => this.fault("<runtime>", `events:${name}`, error));
@@ -74,6 +76,19 @@ export class ExtensionRuntime {
     const fault = { extensionPath, event, error: textOf(error) };
     if (this.#report) this.#report(fault);
     else this.#unreported.push(fault);
+  }
+
+  /** Acts on the session later than the call that asked for it; what goes wrong then is told as a fault. */
+  later(event: string, action: () => Promise<void>): void {
+    const done = action()
+      .catch((error) => this.fault("<runtime>", event, error))
+      .finally(() => this.#actions.delete(done));
+    this.#actions.add(done);
+  }
+
+  /** Resolves when nothing that was asked for is on its way. */
+  async idle(): Promise<void> {
+    while (this.#actions.size > 0) await Promise.all(this.#actions);
   }
 
   /** Providers go there from now on; those that wait go at once. */

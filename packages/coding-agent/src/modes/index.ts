@@ -8,6 +8,8 @@ import type { RpcModeOptions } from "./rpc/rpc-mode.js";
 /** What a mode is given beside the session and the streams. */
 export interface ModeInput {
   prompts: readonly Prompt[];
+  /** The colours extensions use for texts. */
+  theme: () => unknown;
   rpc: RpcModeOptions;
 }
 
@@ -16,9 +18,9 @@ type RunMode = (runtime: SessionRuntime, io: ModeIo, input: ModeInput) => Promis
 
 // Each mode is loaded when it is chosen, so that none pays for the others.
 export const modes: Record<"text" | "json" | "rpc", RunMode> = {
-  text: async (runtime, io, { prompts }) => (await import("./print.js")).runPrintMode(runtime, io, prompts),
-  json: async (runtime, io, { prompts }) => (await import("./json.js")).runJsonMode(runtime, io, prompts),
-  rpc: async (runtime, io, { rpc }) => (await import("./rpc/rpc-mode.js")).runRpcMode(runtime, io, rpc),
+  text: async (runtime, io, input) => (await import("./print.js")).runPrintMode(runtime, io, input),
+  json: async (runtime, io, input) => (await import("./json.js")).runJsonMode(runtime, io, input),
+  rpc: async (runtime, io, { rpc, theme }) => (await import("./rpc/rpc-mode.js")).runRpcMode(runtime, io, rpc, theme),
 };
 export type ModeName = keyof typeof modes;
 export const modeNames: readonly string[] = Object.keys(modes);

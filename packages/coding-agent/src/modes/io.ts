@@ -7,6 +7,8 @@ import { guardStdout } from "./stdout-guard.js";
 export interface ModeIo {
   /** Input as it arrives; always read, however far behind the reader of our output is. */
   onInput(listener: (chunk: Buffer) => void, onEnd: () => void): void;
+  /** Reads input from now on, and keeps it until somebody listens. */
+  holdInput(): void;
   /** Queues one record. A promise means that much is unsent; it resolves when the reader has caught up. */
   write(record: object): undefined | Promise<void>;
   /** Queues text as it is (print mode). */
@@ -43,11 +45,12 @@ export function processIo(): ModeIo {
   const { stdin, stdout, stderr } = process;
   const output = new OrderedOutput(stdout, guardStdout(stdout, stderr));
   stderr.on("error", () => {}); // nobody reads our log; that is no reason to end
+  const held = new HeldInput();
   return {
+    holdInput: () => held.attach(stdin),
     onInput(listener, onEnd) {
-      stdin.on("data", listener);
-      stdin.once("end", onEnd);
-      stdin.once("error", onEnd);
+      held.attach(stdin);
+      held.listen(listener, onEnd);
     },
     write: (record) => output.push(encodeRecord(record)),
     writeText: (text) => output.push(text),
@@ -70,6 +73,36 @@ export function processIo(): ModeIo {
     },
     isTerminal: { stdin: stdin.isTTY === true, stdout: stdout.isTTY === true },
   };
+}
+
+/** Input on its way to a listener that may come later. */
+class HeldInput {
+  #chunks: Buffer[] = [];
+  #ended = false;
+  #attached = false;
+  #listener: { chunk: (chunk: Buffer) => void; end: () => void } | undefined;
+
+  attach(stdin: NodeJS.ReadableStream): void {
+    if (this.#attached) return;
+    this.#attached = true;
+    const end = () => {
+      if (this.#ended) return;
+      this.#ended = true;
+      this.#listener?.end();
+    };
+    stdin.on("data", (chunk: Buffer) => {
+      if (this.#listener) this.#listener.chunk(chunk);
+      else this.#chunks.push(chunk);
+    });
+    stdin.once("end", end);
+    stdin.once("error", end);
+  }
+
+  listen(chunk: (chunk: Buffer) => void, end: () => void): void {
+    this.#listener = { chunk, end };
+    for (const held of this.#chunks.splice(0)) chunk(held);
+    if (this.#ended) end();
+  }
 }
 
 /** Somebody who goes on when at most `bytes` are unsent. */

@@ -4,9 +4,10 @@ import type { ImageContent } from "@earendil-works/pi-ai";
 import { CommandError } from "../core/errors.js";
 import type { AgentSessionEvent } from "../core/events.js";
 import type { SessionRuntime } from "../core/session-runtime.js";
+import { createUi } from "../extensions/ui.js";
 import { processGroups } from "../lib/shell.js";
 import type { EndSignal, ModeIo } from "./io.js";
-import { endOnSignal, signalExitCodes } from "./shutdown.js";
+import { endOnSignal, handlersAfterSignalMs, signalExitCodes, signalLimitOf } from "./shutdown.js";
 
 /** A prompt of the command line. */
 export interface Prompt {
@@ -18,17 +19,20 @@ export interface Prompt {
 export async function runPrompts(
   runtime: SessionRuntime,
   io: ModeIo,
-  prompts: readonly Prompt[],
+  { prompts, theme, mode }: { prompts: readonly Prompt[]; theme: () => unknown; mode: "print" | "json" },
   judge: () => number,
 ): Promise<number> {
+  // Nobody can be asked; the program ends by itself.
+  runtime.bind({ mode, ui: createUi(undefined, { theme }), shutdown: () => {} });
   const ended = new Promise<EndSignal | "closed">((resolve) => {
     io.onSignal(resolve);
     io.onClosed(() => resolve("closed"));
   });
   const run = async () => {
+    await runtime.start();
     for (const { text, images } of prompts) {
       await runtime.session.prompt(text, { ...(images && { images }) });
-      await runtime.session.waitForIdle();
+      await runtime.quiet();
       if (runtime.session.outcome?.aborted) break;
     }
     return judge();
@@ -41,10 +45,11 @@ export async function runPrompts(
   }
   if (typeof result === "string") {
     io.relax();
-    return endOnSignal(io, result, async () => {
-      await runtime.dispose();
+    const end = async () => {
+      await runtime.dispose({ handlersMs: handlersAfterSignalMs });
       await io.drained();
-    });
+    };
+    return endOnSignal(io, result, end, signalLimitOf(runtime));
   }
   await runtime.dispose();
   processGroups.endAll();

@@ -1,5 +1,6 @@
 // The end of output: how long a mode waits for its reader, and the exit codes of signals.
 
+import type { SessionRuntime } from "../core/session-runtime.js";
 import type { EndSignal, ModeIo } from "./io.js";
 
 /** 128 + the signal's number, as shells report it. */
@@ -7,18 +8,26 @@ export const signalExitCodes: Record<EndSignal, number> = { SIGINT: 130, SIGTERM
 
 /** What a signal leaves for an orderly end: 1 second. */
 const signalLimitMs = 1000;
+/** What it leaves for the handlers of extensions beside that: 5 seconds. */
+export const handlersAfterSignalMs = 5000;
 
-/** Ends in order as far as a second allows; another signal ends at once. Resolves with the exit code. */
+/** Milliseconds for an orderly end after a signal, handlers that wait for it included. */
+export function signalLimitOf({ session }: Pick<SessionRuntime, "session">): number {
+  return signalLimitMs + (session.runner?.has("session_shutdown") ? handlersAfterSignalMs : 0);
+}
+
+/** Ends in order as far as the limit allows; another signal ends at once. Resolves with the exit code. */
 export async function endOnSignal(
   io: Pick<ModeIo, "onSignal" | "exit">,
   signal: EndSignal,
   end: () => Promise<void>,
+  limitMs: number = signalLimitMs,
 ): Promise<number> {
   const code = signalExitCodes[signal];
   io.onSignal(() => io.exit(code));
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, signalLimitMs);
+    timer = setTimeout(resolve, limitMs);
   });
   await Promise.race([end(), late]);
   clearTimeout(timer);

@@ -4,18 +4,15 @@ import { sessionEvents } from "../../core/events.js";
 import { maxImageCount } from "../../lib/image.js";
 import { supportedCommands } from "./rpc-commands.js";
 import { heldAboveUnsent, maxRecordBytes } from "./rpc-mode.js";
-import { type Capabilities, protocolVersion, schemaIds } from "./rpc-types.js";
-
-/** Events that only extensions cause. */
-const ofExtensions = new Set(["entry_appended", "extension_error"]);
+import { type Capabilities, protocolVersion, schemaIds, uiMethods } from "./rpc-types.js";
 
 export function capabilities(version: string): Capabilities {
   return {
     protocolVersion,
     version,
     commands: supportedCommands(),
-    events: [...Object.keys(sessionEvents), "message_update"].filter((name) => !ofExtensions.has(name)).sort(),
-    uiMethods: [], // dialogs come with extensions
+    events: [...Object.keys(sessionEvents), "message_update"].sort(),
+    uiMethods: Object.keys(uiMethods),
     schemas: { ...schemaIds },
     limits: {
       recordBytes: maxRecordBytes,

@@ -49,7 +49,8 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
   get_state: ({ runtime, waitingTexts }) => {
     const state = runtime.session.state();
     const accepting = (state.accepting ?? 0) + waitingTexts();
-    return accepting > 0 ? { ...state, isStreaming: true, accepting } : state;
+    const starting = runtime.isStarting && { starting: true };
+    return accepting > 0 ? { ...state, isStreaming: true, accepting, ...starting } : { ...state, ...starting };
   },
   get_messages: ({ runtime }, { limit }) => ({
     messages: limit === undefined ? [...runtime.session.messages] : runtime.session.messages.slice(-limit),

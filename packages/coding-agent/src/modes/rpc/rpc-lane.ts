@@ -3,17 +3,22 @@
 import { type CommandOrder, type RpcCommandName, rpcCommands } from "./rpc-types.js";
 
 /** What an immediate command stops, even when it has not been started. */
-const stoppedBy: Partial<Record<RpcCommandName, (name: RpcCommandName) => boolean>> = {
-  abort: (name) => orderOf(name) === "text",
-  abort_bash: (name) => name === "bash",
+const stoppedBy: Partial<Record<RpcCommandName, (item: LaneItem) => boolean>> = {
+  abort: (item) => orderOf(item) === "text",
+  abort_bash: ({ name }) => name === "bash",
 };
 
-function orderOf(name: RpcCommandName): CommandOrder | undefined {
-  return rpcCommands[name].order;
+function orderOf({ name, isFree }: Pick<LaneItem, "name" | "isFree">): CommandOrder | "free" | undefined {
+  return isFree?.() ? "free" : rpcCommands[name].order;
 }
 
 export interface LaneItem {
   name: RpcCommandName;
+  /**
+   * Whether the command, as things are now, waits for no text and lets nothing wait for it: a text that calls a command
+   * of an extension.
+   */
+  isFree?: () => boolean;
   /** Resolves when the command may be started without waiting for anything; absent when it may be at once. */
   ready?: () => Promise<void>;
   /**
@@ -27,7 +32,9 @@ export interface LaneItem {
 
 export interface LaneOptions {
   /** Holds every command that waits in line until its promise resolves (the reader is far behind). */
-  hold: () => undefined | Promise<void>;
+  hold: () => undefined | Promise<unknown>;
+  /** Only what sees or stops something is started while this is true. */
+  isStarting?: () => boolean;
 }
 
 /**
@@ -49,18 +56,25 @@ export class CommandLane {
 
   /** Texts that wait behind something else. */
   get waitingTexts(): number {
-    return this.#waiting.filter(({ name }) => orderOf(name) === "text").length;
+    return this.#waiting.filter((item) => orderOf(item) === "text").length;
   }
 
   submit(item: LaneItem): void {
     if (this.#closed) return;
-    if (orderOf(item.name) === "immediate") {
+    const order = orderOf(item);
+    if (order === "immediate") {
       this.#start(item, this.#cancelFor(item.name));
-    } else if (orderOf(item.name) === "onlooker" && this.#seesPresent()) this.#start(item);
+    } else if (order === "onlooker" && (this.#seesPresent() || this.#options.isStarting?.())) this.#start(item);
+    else if (order === "free" && this.#seesPresent() && !this.#isHeld()) this.#start(item);
     else {
       this.#waiting.push(item);
       void this.#pump();
     }
+  }
+
+  /** Nothing that was started is on its way. */
+  get isQuiet(): boolean {
+    return this.#running.size === 0;
   }
 
   /** Starts nothing more: what waits and what comes is forgotten without an answer. */
@@ -83,14 +97,18 @@ export class CommandLane {
   /** Nothing but texts stands between an onlooker and now. */
   #seesPresent(): boolean {
     return (
-      !this.#changing && this.#waiting.every(({ name }) => orderOf(name) === "text" || orderOf(name) === "onlooker")
+      !this.#changing &&
+      this.#waiting.every((item) => {
+        const order = orderOf(item);
+        return order === "text" || order === "onlooker";
+      })
     );
   }
 
   #cancelFor(by: RpcCommandName): number {
     const isStopped = stoppedBy[by];
     if (!isStopped) return 0;
-    const cancelled = this.#waiting.filter(({ name }) => isStopped(name));
+    const cancelled = this.#waiting.filter(isStopped);
     for (const item of cancelled) {
       this.#waiting.splice(this.#waiting.indexOf(item), 1);
       item.cancel(by);
@@ -121,13 +139,21 @@ export class CommandLane {
     this.#changed();
   }
 
-  #mustWait({ name }: LaneItem): boolean {
-    return this.#changing || (this.#openTexts > 0 && orderOf(name) !== "text" && orderOf(name) !== "onlooker");
+  #mustWait(item: LaneItem): boolean {
+    const order = orderOf(item);
+    const passesTexts = order === "text" || order === "onlooker" || order === "free";
+    return this.#changing || (this.#openTexts > 0 && !passesTexts);
   }
 
-  #start({ name, run }: LaneItem, cancelled = 0): void {
-    const isText = orderOf(name) === "text";
-    const changesSession = orderOf(name) === "exclusive";
+  #isHeld(): boolean {
+    return this.#options.hold() !== undefined;
+  }
+
+  #start(item: LaneItem, cancelled = 0): void {
+    const { run } = item;
+    const order = orderOf(item);
+    const isText = order === "text";
+    const changesSession = order === "exclusive";
     if (isText) this.#openTexts += 1;
     if (changesSession) this.#changing = true;
     const done = run(cancelled).finally(() => {

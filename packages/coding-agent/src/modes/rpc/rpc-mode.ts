@@ -3,12 +3,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError } from "../../core/errors.js";
 import type { SessionRuntime } from "../../core/session-runtime.js";
+import { createUi } from "../../extensions/ui.js";
 import { LineSplitter, type SplitLine } from "../../lib/jsonl.js";
 import type { EndSignal, ModeIo } from "../io.js";
 import { toJsonEvent } from "../json-event.js";
-import { endOnSignal, endOutput } from "../shutdown.js";
+import { endOnSignal, endOutput, handlersAfterSignalMs, signalExitCodes, signalLimitOf } from "../shutdown.js";
 import { shortenEchoes } from "./echoes.js";
 import { type RpcCall, type RpcContext, rpcHandlers } from "./rpc-commands.js";
+import { RpcExtensionUI } from "./rpc-extension-ui.js";
 import { CommandLane } from "./rpc-lane.js";
 import type { RpcCommandName, RpcFailure } from "./rpc-types.js";
 import { checkParams, idOf, isCheckable, prepareCheck, type ReceivedCommand, receive } from "./rpc-validate.js";
@@ -24,8 +26,13 @@ const idleLimitMs = 500;
 export type RpcModeOptions = Omit<RpcContext, "runtime" | "waitingTexts">;
 
 /** Runs until stdin ends, a signal comes or the reader is gone; resolves with the exit code. */
-export async function runRpcMode(runtime: SessionRuntime, io: ModeIo, options: RpcModeOptions): Promise<number> {
-  return new RpcMode(runtime, io, options).run();
+export async function runRpcMode(
+  runtime: SessionRuntime,
+  io: ModeIo,
+  options: RpcModeOptions,
+  theme: () => unknown = () => undefined,
+): Promise<number> {
+  return new RpcMode(runtime, io, options, theme).run();
 }
 
 class RpcMode {
@@ -33,19 +40,44 @@ class RpcMode {
   readonly #io: ModeIo;
   readonly #context: RpcContext;
   readonly #lane: CommandLane;
+  readonly #ui: RpcExtensionUI;
+  /** Handlers of `session_start` are running. */
+  #starting: Promise<void> | undefined;
+  #wantsEnd = false;
+  #endNow: () => void = () => {};
 
-  constructor(runtime: SessionRuntime, io: ModeIo, options: RpcModeOptions) {
+  constructor(runtime: SessionRuntime, io: ModeIo, options: RpcModeOptions, theme: () => unknown) {
     this.#runtime = runtime;
     this.#io = io;
+    this.#ui = new RpcExtensionUI(io);
     this.#lane = new CommandLane({
-      hold: () => (io.unsent > heldAboveUnsent ? io.drained(heldAboveUnsent) : undefined),
+      hold: () =>
+        this.#starting ?? runtime.replacing ?? (io.unsent > heldAboveUnsent ? io.drained(heldAboveUnsent) : undefined),
+      isStarting: () => this.#starting !== undefined,
+    });
+    runtime.bind({
+      mode: "rpc",
+      ui: createUi(this.#ui, { theme }),
+      shutdown: () => this.#requestEnd(),
+      dismiss: (reason) => this.#ui.dismiss(reason),
     });
     this.#context = { ...options, runtime, waitingTexts: () => this.#lane.waitingTexts };
   }
 
   async run(): Promise<number> {
     const io = this.#io;
-    this.#runtime.subscribe((event) => io.write(toJsonEvent(event)));
+    this.#runtime.subscribe((event) => {
+      if (event.type === "agent_settled") this.#endIfIdle();
+      return io.write(toJsonEvent(event));
+    });
+    const wanted = new Promise<"wanted">((resolve) => {
+      this.#endNow = () => resolve("wanted");
+    });
+    this.#starting = this.#runtime.session.runner && this.#runtime.start();
+    this.#starting?.finally(() => {
+      this.#starting = undefined;
+      this.#endIfIdle();
+    });
     const gone = new Promise<"closed" | EndSignal>((resolve) => {
       io.onClosed(() => resolve("closed"));
       io.onSignal((signal) => {
@@ -65,20 +97,45 @@ class RpcMode {
         },
       );
     });
-    const first = await Promise.race([eof, gone]);
+    const first = await Promise.race([eof, gone, wanted]);
+    // Nobody can answer a dialog any more.
+    this.#ui.end();
     io.relax();
     // An end of input is carried out in order, unless the reader goes or a signal comes meanwhile.
-    const cause = first ?? (await Promise.race([this.#endOfInput(), gone]));
+    const cause = first ?? (await Promise.race([this.#endOfInput(), gone, wanted]));
     if (cause === undefined) return 0;
+    if (cause === "wanted") {
+      // What was not started yet is not started any more: the program was asked to end first.
+      const end = this.#end().then(() => endOutput(io));
+      const late = await Promise.race([end, gone]);
+      if (late !== "closed" && late !== undefined) io.exit(signalExitCodes[late]);
+      return 0;
+    }
     if (cause === "closed") {
       this.#lane.close();
       await this.#runtime.dispose();
       return 0;
     }
-    return endOnSignal(io, cause, async () => {
+    const end = async () => {
       await Promise.race([this.#lane.idle(), sleep(idleLimitMs, undefined, { ref: false })]);
-      await this.#end();
+      await this.#end(handlersAfterSignalMs);
       await io.drained();
+    };
+    return endOnSignal(io, cause, end, signalLimitOf(this.#runtime));
+  }
+
+  /** An extension asks for the end: now when nothing is under way, else when the command or the run is over. */
+  #requestEnd(): void {
+    this.#wantsEnd = true;
+    setImmediate(() => this.#endIfIdle());
+  }
+
+  #endIfIdle(): void {
+    if (!this.#wantsEnd || this.#starting) return;
+    const { session } = this.#runtime;
+    // The last event and the last answer go out first.
+    setImmediate(() => {
+      if (this.#lane.isQuiet && !session.isStreaming && session === this.#runtime.session) this.#endNow();
     });
   }
 
@@ -95,11 +152,11 @@ class RpcMode {
   }
 
   /** Ends what runs, in order: the run, the commands, and the answers they owe. */
-  async #end(): Promise<void> {
+  async #end(handlersMs?: number): Promise<void> {
     this.#lane.close();
     const { session } = this.#runtime;
     if (!session.isStreaming) await session.announceQueue();
-    await this.#runtime.dispose();
+    await this.#runtime.dispose({ ...(handlersMs !== undefined && { handlersMs }) });
     await this.#lane.answered();
   }
 
@@ -107,7 +164,7 @@ class RpcMode {
     const received = receive(line);
     if (received.kind === "refused") this.#io.write(received.failure);
     else if (received.kind === "command") this.#submit(received.command);
-    // An answer to a dialog nobody asked for is ignored.
+    else this.#ui.answer(received.record);
   }
 
   #refuseOversized(): void {
@@ -119,6 +176,7 @@ class RpcMode {
     const { name, record } = command;
     this.#lane.submit({
       name,
+      ...(name === "prompt" && { isFree: () => this.#callsCommand(record.message) }),
       ready: isCheckable(name) ? undefined : () => prepareCheck(name),
       run: (cancelled) => this.#run(command, cancelled),
       cancel: (by) => {
@@ -138,6 +196,13 @@ class RpcMode {
       if (!(error instanceof CommandError)) this.#io.log(`pi: ${name} failed: ${describe(error)}`);
       this.#io.write(failure(name, record, error));
     }
+    this.#endIfIdle();
+  }
+
+  /** Whether a text calls a command of an extension, which does not wait in the line of texts. */
+  #callsCommand(message: unknown): boolean {
+    const { runner } = this.#runtime.session;
+    return typeof message === "string" && runner?.commandIn(message) !== undefined;
   }
 
   #call(name: RpcCommandName, params: object, record: { id?: unknown }, cancelled: number): unknown {
