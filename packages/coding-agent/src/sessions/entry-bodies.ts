@@ -59,6 +59,14 @@ export class EntryBodies {
     Object.defineProperty(entry, field, getters.get(field) as PropertyDescriptor);
   }
 
+  /** Takes a dropped body back into memory. */
+  restore(entry: SessionEntry): void {
+    const field = bodyFields[entry.type];
+    if (!field || !Object.getOwnPropertyDescriptor(entry, field)?.get) return;
+    const value = (entry as unknown as Record<string, unknown>)[field];
+    Object.defineProperty(entry, field, { value, enumerable: true, configurable: true, writable: true });
+  }
+
   /** Throws `SessionFileError` when the file is no longer the one the entry was read from. */
   read(entry: object, { offset, length }: Location): object {
     if (this.#last?.entry === entry) return this.#last.body;

@@ -82,13 +82,18 @@ export class SessionManager {
   /** An existing session. Throws `SessionFileError`; the file is not changed by opening it. */
   static open(path: string, options: { sessionDir?: string } | string = {}): SessionManager {
     const reader = new SessionReader(resolve(path));
-    const entries = reader.read();
     const { sessionDir } = typeof options === "string" ? { sessionDir: options } : options;
     const directory = resolve(sessionDir ?? dirname(reader.path));
-    const manager = new SessionManager({ header: reader.header, directory, reader, exists: true });
-    manager.#load(entries);
-    manager.#dropHidden();
-    return manager;
+    let opened: SessionManager | undefined;
+    // The header is known when the first entry comes, or at the end.
+    const manager = () => {
+      opened ??= new SessionManager({ header: reader.header, directory, reader, exists: true });
+      return opened;
+    };
+    reader.readEach((entry) => manager().#take(entry), { dropsHidden: true });
+    manager().#settle();
+    manager().#dropHidden();
+    return manager();
   }
 
   /**
@@ -421,19 +426,22 @@ export class SessionManager {
   }
 
   #load(entries: SessionEntry[]): void {
-    for (const entry of entries) {
-      if (!this.#tree.add(entry)) this.#report("duplicate_id", entry, "comes twice; the first one counts");
-      this.#tree.leafId = entry.id;
-    }
+    for (const entry of entries) this.#take(entry);
     this.#settle();
+  }
+
+  #take(entry: SessionEntry): void {
+    if (!this.#tree.add(entry)) this.#report("duplicate_id", entry, "comes twice; the first one counts");
+    this.#tree.leafId = entry.id;
   }
 
   /** What the model does not see need not be in memory: summarised history and other branches are read on demand. */
   #dropHidden(): void {
-    const { entryIds } = this.#context.build();
-    if (!this.#reader || entryIds.length === this.#tree.entries.length) return;
-    const visible = new Set(entryIds);
-    for (const entry of this.#tree.entries) if (!visible.has(entry.id)) this.#reader.bodies.drop(entry);
+    const bodies = this.#reader?.bodies;
+    const visible = new Set(this.#context.build().entryIds);
+    for (const entry of this.#tree.entries)
+      if (visible.has(entry.id)) bodies?.restore(entry);
+      else bodies?.drop(entry);
   }
 
   #settle(): void {

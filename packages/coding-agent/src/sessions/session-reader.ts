@@ -4,6 +4,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from
 import { excerpt } from "../lib/excerpt.js";
 import { currentSessionVersion, type SessionEntry, type SessionHeader } from "./entries.js";
 import { EntryBodies } from "./entry-bodies.js";
+import { keptFrom } from "./kept-from.js";
 import { mendEntry } from "./mend-entry.js";
 import { type Migration, migrationFrom, type RawEntry } from "./migrate.js";
 import { type Line, readLines, withoutMark } from "./read-lines.js";
@@ -15,6 +16,9 @@ export interface SessionDiagnostic {
   line?: number;
   message: string;
 }
+
+/** Takes one entry; `end` is where its line ends in the file. */
+type GiveEntry = (entry: SessionEntry, end: number) => void;
 
 /** A header longer than this is no header; keeps a huge foreign file from being read. */
 const maxHeaderBytes = 1 << 20;
@@ -56,10 +60,24 @@ export class SessionReader {
 
   /** The entries since the last read (at first: all). Throws `SessionFileError`. */
   read(): SessionEntry[] {
+    const entries: SessionEntry[] = [];
+    this.readEach((entry) => void entries.push(entry));
+    return entries;
+  }
+
+  /**
+   * Gives the same entries one after another. With `dropsHidden` the body of one that the latest compaction seems to hide
+   * is let go of when `take` returns, so that a long history is never in memory as a whole.
+   */
+  readEach(take: (entry: SessionEntry) => void, options: { dropsHidden?: boolean } = {}): void {
     const fd = open(this.path);
     try {
       this.inode = fstatSync(fd).ino;
-      return this.#readFrom(fd);
+      const from = options.dropsHidden ? keptFrom(fd) : 0;
+      this.#readFrom(fd, (entry, end) => {
+        take(entry);
+        if (end <= from) this.bodies.drop(entry);
+      });
     } catch (error) {
       throw error instanceof SessionFileError ? error : unreadable(this.path, error);
     } finally {
@@ -108,8 +126,7 @@ export class SessionReader {
     return Buffer.concat(lines.flatMap((line) => [line, Buffer.from("\n")]));
   }
 
-  #readFrom(fd: number): SessionEntry[] {
-    const entries: SessionEntry[] = [];
+  #readFrom(fd: number, give: GiveEntry): void {
     if (this.offset === 0) this.#readHeader(fd);
     this.#forgetTornLine();
     let closing = this.#openLineCounted;
@@ -124,7 +141,7 @@ export class SessionReader {
       }
       closing = false;
       this.#line += 1;
-      const taken = this.#take(line, entries);
+      const taken = this.#take(line, give);
       this.endsInLine = !line.terminated;
       if (!line.terminated && !taken) {
         this.#line -= 1;
@@ -133,7 +150,6 @@ export class SessionReader {
       this.#openLineCounted = !line.terminated;
       this.offset = line.end;
     }
-    return entries;
   }
 
   #readHeader(fd: number): void {
@@ -165,8 +181,8 @@ export class SessionReader {
     this.#openLineCounted = LF < 0;
   }
 
-  /** Adds what the line holds to `entries`; false when it holds no entry. */
-  #take({ bytes, terminated, offset }: Line, entries: SessionEntry[]): boolean {
+  /** Gives away what the line holds; false when it holds no entry. */
+  #take({ bytes, terminated, offset, end }: Line, give: GiveEntry): boolean {
     const raw = parse(bytes);
     if (!raw || raw.type === "session") {
       if (!terminated && bytes.length > 0 && !raw)
@@ -181,9 +197,9 @@ export class SessionReader {
     const wrong = mendEntry(entry);
     if (wrong) this.#report("bad_line", wrong);
     if (isEntry(entry)) {
-      entries.push(entry);
       // What was mended stays in memory: the file has it as it was.
       if (!this.#migration && terminated && !wrong) this.bodies.locate(entry, offset, bytes.length);
+      give(entry, end);
     } else this.#report("bad_line", "is no entry: it has no type, or an id or parent that is no string");
     return true;
   }
