@@ -146,7 +146,7 @@ export class AgentSession {
       fault: options.fault,
     });
     this.#texts = new Texts({
-      input: new InputStage({ ...options.images, ...inputTransform(bridge, options.expand) }),
+      input: new InputStage(options.images, inputTransform(bridge, options.expand)),
       queues: this.#queues,
       isRunning: () => this.isStreaming,
       isCompacting: () => this.#recovery.compactor.isRunning,

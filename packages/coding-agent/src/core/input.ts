@@ -19,9 +19,10 @@ export interface InputStageOptions {
   prepareImage: (image: ImageContent) => Promise<ImageContent>;
   /** The most images one message may carry. */
   maxImages: number;
-  /** Hooks and templates: the text to send, or nothing when it was handled. Absent without extensions and templates. */
-  transform?: (input: TypedInput, signal: AbortSignal) => Promise<TypedInput | "handled">;
 }
+
+/** Hooks and templates: the text to send, or that it was handled. */
+export type InputTransform = (input: TypedInput, signal: AbortSignal) => Promise<TypedInput | "handled">;
 
 /**
  * Texts pass one after another: each is judged when the fate of the one before is known. `abort` refuses all that are
@@ -29,12 +30,15 @@ export interface InputStageOptions {
  */
 export class InputStage {
   readonly #options: InputStageOptions;
+  readonly #transform: InputTransform | undefined;
   #tail: Promise<unknown> = Promise.resolve();
   #inside = 0;
   #cancelled = new AbortController();
 
-  constructor(options: InputStageOptions) {
+  /** `transform` is absent without extensions and templates. */
+  constructor(options: InputStageOptions, transform?: InputTransform) {
     this.#options = options;
+    this.#transform = transform;
   }
 
   /** Texts received whose fate is not yet known. */
@@ -75,7 +79,8 @@ export class InputStage {
   }
 
   async #make(input: TypedInput, signal: AbortSignal): Promise<UserMessage | "handled"> {
-    const { transform, prepareImage, maxImages } = this.#options;
+    const { prepareImage, maxImages } = this.#options;
+    const transform = this.#transform;
     const result = transform ? await untilAborted(transform(input, signal), signal, cancelledError) : input;
     if (result === "handled") return "handled";
     const { text, images = [] } = result;

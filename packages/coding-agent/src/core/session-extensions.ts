@@ -7,7 +7,7 @@ import type { CompactionLimits } from "./compaction/compactor.js";
 import type { Conversation } from "./conversation.js";
 import { customMessage, ExtensionBridge, type ExtensionBridgeOptions } from "./extension-bridge.js";
 import { ExtensionChanges } from "./extension-changes.js";
-import type { InputStageOptions } from "./input.js";
+import type { InputTransform } from "./input.js";
 import type { AgentMessage, CustomMessage } from "./messages.js";
 
 /** The extensions of a session, and its side of what they may change. */
@@ -75,13 +75,11 @@ export function joinExtensions(extensions: SessionExtensions, parts: SessionPart
 export function inputTransform(
   bridge: ExtensionBridge | undefined,
   expand: ((text: string) => string | Promise<string>) | undefined,
-): Pick<InputStageOptions, "transform"> {
-  if (!expand && !bridge) return {};
-  return {
-    transform: async (input) => {
-      const passed = bridge ? await bridge.input(input) : input;
-      if (passed === "handled" || !expand || passed.expand === false) return passed;
-      return { ...passed, text: await expand(passed.text) };
-    },
+): InputTransform | undefined {
+  if (!expand && !bridge) return undefined;
+  return async (input) => {
+    const passed = bridge ? await bridge.input(input) : input;
+    if (passed === "handled" || !expand || passed.expand === false) return passed;
+    return { ...passed, text: await expand(passed.text) };
   };
 }
