@@ -1,7 +1,7 @@
 // One session in use: wires the services, orders every event, and delegates.
 
-import type { AgentLoopOptions, TurnSetup } from "@earendil-works/pi-agent-core";
-import type { Model, StreamOptions, ThinkingLevel } from "@earendil-works/pi-ai";
+import type { AgentLoopOptions } from "@earendil-works/pi-agent-core";
+import type { Model } from "@earendil-works/pi-ai";
 import { stream } from "@earendil-works/pi-ai";
 import type { ExtensionRunner } from "../extensions/runner.js";
 import type { BashResult, QueueMode, RpcSessionState, SessionStats } from "../modes/rpc/rpc-types.js";
@@ -17,6 +17,7 @@ import type { AgentMessage, BashExecutionMessage, CustomMessage } from "./messag
 import { ModelSelection } from "./models.js";
 import { Queues } from "./queue.js";
 import { RunRecovery } from "./recovery.js";
+import { Requests } from "./requests.js";
 import { type RunOutcome, Runs } from "./run.js";
 import { inputTransform, type JoinedExtensions, joinExtensions } from "./session-extensions.js";
 import type { AgentSessionOptions } from "./session-options.js";
@@ -35,6 +36,7 @@ export class AgentSession {
   readonly #conversation: Conversation;
   readonly #queues: Queues;
   readonly #texts: Texts;
+  readonly #requests: Requests;
   readonly #extensions: JoinedExtensions | undefined;
   readonly #runs: Runs;
   readonly #recovery: RunRecovery;
@@ -46,8 +48,6 @@ export class AgentSession {
   #finishedCommands: BashExecutionMessage[] = [];
   /** The selection the session file knows of. */
   #recorded: { model: string | null; level: string | null };
-  /** The model a run was accepted for answers its first turn, whatever is chosen meanwhile. */
-  #firstTurn: { model: Model; level: ThinkingLevel } | undefined;
 
   constructor(options: AgentSessionOptions) {
     this.#options = options;
@@ -105,11 +105,18 @@ export class AgentSession {
       record: (message) => this.#recordCommand(message),
       ...(changes && { intercept: (command, isExcluded) => changes.userBash(command, isExcluded) }),
     });
+    this.#requests = new Requests({
+      sources: options,
+      selection: this.models,
+      sessionId: () => this.store.getSessionId(),
+      systemPrompt: () => this.systemPrompt,
+      hooks: (model) => bridge?.requestHooks(model),
+    });
     this.#recovery = new RunRecovery({
       emit,
       conversation: this.#conversation,
       model: () => this.model,
-      requestOptions: (model) => this.#requestOptions(model),
+      requestOptions: (model) => this.#requests.optionsFor(model),
       stream: options.stream ?? stream,
       settings: options.recovery,
       sleep: options.sleep,
@@ -132,8 +139,8 @@ export class AgentSession {
       emit,
       queues: this.#queues,
       loop: {
-        setup: () => this.#turnSetup(),
-        currentModel: () => this.#firstTurn?.model ?? this.models.model ?? undefined,
+        setup: () => this.#requests.setup(),
+        currentModel: () => this.#requests.model,
         modelMessages: () => this.#conversation.forModel,
         stream: options.stream ?? stream,
         ...bridge?.loopHooks,
@@ -432,7 +439,7 @@ export class AgentSession {
     // Accepted: it is in the session from now on. What follows it is written when it is announced.
     this.#conversation.append(first);
     this.#stored.add(first);
-    this.#firstTurn = { model, level: this.models.level };
+    this.#requests.pin(model);
     this.#runs.start([first, ...others]);
   }
 
@@ -458,26 +465,6 @@ export class AgentSession {
     }
     // Another process went on from where we are before the file became ours: its messages are on our branch.
     if (this.store.getLeafId() !== leaf) this.#conversation.reload();
-  }
-
-  async #turnSetup(): Promise<TurnSetup> {
-    const model = this.#firstTurn?.model ?? this.models.require();
-    const thinkingLevel = this.#firstTurn?.level ?? this.models.level;
-    this.#firstTurn = undefined;
-    const { tools, modelForRequests = (same: Model) => same } = this.#options;
-    const { systemPrompt } = this;
-    const options = { ...(await this.#requestOptions(model)), thinkingLevel };
-    return { model: modelForRequests(model), systemPrompt, tools, options };
-  }
-
-  async #requestOptions(model: Model): Promise<StreamOptions> {
-    const { streamOptions, models } = this.#options;
-    const { apiKey, headers, env } = await models.resolveRequest(model);
-    const options: StreamOptions = { ...streamOptions, sessionId: this.store.getSessionId() };
-    if (apiKey !== undefined) options.apiKey = apiKey;
-    if (headers) options.headers = headers;
-    if (env) options.env = env;
-    return { ...options, ...this.#extensions?.bridge.requestHooks(model) };
   }
 
   #recordSelection(): void {

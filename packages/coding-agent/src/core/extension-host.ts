@@ -20,8 +20,8 @@ import type {
 import type { ExtensionUI } from "../extensions/ui.js";
 import type { SlashCommand } from "../modes/rpc/rpc-types.js";
 import type { AgentSession } from "./agent-session.js";
+import { customMessage } from "./custom-message.js";
 import type { AgentSessionEvent } from "./events.js";
-import { customMessage } from "./extension-bridge.js";
 import type { ToolBox } from "./tool-box.js";
 
 /** What the mode brings: it may come later than the session. */

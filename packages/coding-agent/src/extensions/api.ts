@@ -32,6 +32,7 @@ export type ExtensionFactory = (pi: ExtensionAPI) => void | Promise<void>;
 export type ExtensionHandler<K extends ExtensionEventName> = (
   event: ExtensionEvent<K>,
   ctx: ExtensionContext,
+  // biome-ignore lint/suspicious/noConfusingVoidType: a handler that returns nothing is written without a return
 ) => ExtensionResult<K> | void | Promise<ExtensionResult<K> | void>;
 
 /** A command that is called as `/name args`. `args` is everything behind the first space, as it was typed. */

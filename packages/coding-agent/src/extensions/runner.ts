@@ -70,8 +70,8 @@ export class ExtensionRunner {
   async each<K extends ExtensionEventName>(
     name: K,
     payload: ExtensionEventMap[K]["event"],
-    take?: (result: NonNullable<ExtensionResult<K>>, extension: Extension) => boolean | void | Promise<boolean | void>,
-    failed?: (outcome: Exclude<HandlerOutcome, { kind: "returned" }>, extension: Extension) => boolean | void,
+    take?: (result: NonNullable<ExtensionResult<K>>, extension: Extension) => unknown,
+    failed?: (outcome: Exclude<HandlerOutcome, { kind: "returned" }>, extension: Extension) => unknown,
   ): Promise<void> {
     const event = Object.assign(payload, { type: name }) as ExtensionEvent<K>;
     for (const extension of this.extensions) {
@@ -79,9 +79,9 @@ export class ExtensionRunner {
         const outcome = await this.#call(extension, name, () => handler(event as never, this.context));
         if (outcome.kind !== "returned") {
           if (outcome.kind === "threw") this.runtime.fault(extension.path, name, outcome.error);
-          if (failed?.(outcome, extension)) return;
+          if (failed?.(outcome, extension) === true) return;
         } else if (take && outcome.value !== undefined && outcome.value !== null) {
-          if (await take(outcome.value as NonNullable<ExtensionResult<K>>, extension)) return;
+          if (take(outcome.value as NonNullable<ExtensionResult<K>>, extension) === true) return;
         }
       }
     }
