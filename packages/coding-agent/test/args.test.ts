@@ -6,6 +6,8 @@ const parsed = (facts: Partial<ParsedArgs>): ParsedArgs => ({
   lists: {},
   files: [],
   messages: [],
+  extensionFlags: new Map(),
+  unknown: [],
   errors: [],
   ...facts,
 });
@@ -16,7 +18,6 @@ interface AnyFlag {
   value?: string;
   repeatable?: boolean;
   optionalValue?: boolean;
-  planned?: boolean;
 }
 const table = Object.entries(flags) as [FlagName, AnyFlag][];
 
@@ -115,21 +116,45 @@ describe("parseCommandLine", () => {
     [["--session", "a", "--continue"], ["--session and --continue cannot be combined"]],
     [["--session", "a", "--session-id", "b"], ["--session and --session-id cannot be combined"]],
     [["--no-session", "-c"], ["--continue and --no-session cannot be combined"]],
-  ])("refuses %j", (argv, errors) => {
-    expect(parseCommandLine(argv).errors).toEqual(errors);
+  ])("refuses %j", (argv, problems) => {
+    const { errors, unknown } = parseCommandLine(argv);
+    expect([...unknown.map((name) => `Unknown option: ${name}`), ...errors]).toEqual(problems);
+  });
+
+  test("takes the options of extensions: values, switches, and what is wrong with them; ours win", () => {
+    const brought = new Map([
+      ["plan-file", { type: "string" as const }],
+      ["plan", { type: "boolean" as const }],
+      ["mode", { type: "boolean" as const }],
+    ]);
+    const argv = ["--plan", "--plan-file", "-p", "hello", "--mode", "json", "--nope"];
+    expect(parseCommandLine(argv, brought)).toEqual(
+      parsed({
+        values: { mode: "json" },
+        messages: ["hello"],
+        extensionFlags: new Map<string, boolean | string>([
+          ["plan", true],
+          ["plan-file", "-p"],
+        ]),
+        unknown: ["--nope"],
+      }),
+    );
+    expect(parseCommandLine(["--plan=1", "--plan-file"], brought).errors).toEqual([
+      "--plan takes no value",
+      "--plan-file needs a value",
+    ]);
   });
 
   test("a session in memory may have an id", () => {
     expect(parseCommandLine(["--no-session", "--session-id", "a"]).errors).toEqual([]);
   });
 
-  test.each(table)("--%s is taken, or refused as not there yet, by its long and its short form", (name, flag) => {
+  test.each(table)("--%s is taken by its long and its short form", (name, flag) => {
     // What needs a company, or an allowed value, to be taken.
     const value = name === "mode" ? "json" : "x";
     for (const form of [`--${name}`, ...(flag.short ? [`-${flag.short}`] : [])]) {
       const result = parseCommandLine(flag.value ? [form, value] : [form]);
-      if (flag.planned) expect(result.errors).toEqual([`--${name} is not supported yet`]);
-      else if (flag.repeatable) expect(result).toEqual(parsed({ lists: { [name]: [value] } }));
+      if (flag.repeatable) expect(result).toEqual(parsed({ lists: { [name]: [value] } }));
       else expect(result).toEqual(parsed({ values: { [name]: flag.value ? value : true } }));
     }
   });

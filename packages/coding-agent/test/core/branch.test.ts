@@ -27,7 +27,7 @@ describe("navigate", () => {
     const { session, store, scripted, requests, events } = made;
     const target = idOf(made, "First");
     const count = store.getEntries().length;
-    expect(await session.navigate(target)).toEqual({ cancelled: false, leafId: target });
+    expect(await session.navigate({ entryId: target })).toEqual({ cancelled: false, leafId: target });
     expect([texts(made), store.getLeafId(), store.getEntries().length]).toEqual([["one", "First"], target, count]);
     expect(events).toEqual([]);
     scripted.reply("Third");
@@ -38,7 +38,7 @@ describe("navigate", () => {
       "three",
     ]);
     // And back to where the other branch ended.
-    expect(await session.navigate(idOf(made, "Second"))).toMatchObject({ cancelled: false });
+    expect(await session.navigate({ entryId: idOf(made, "Second") })).toMatchObject({ cancelled: false });
     expect(texts(made)).toEqual(["one", "First", "two", "edit()", expect.any(String), "Second"]);
   });
 
@@ -47,7 +47,7 @@ describe("navigate", () => {
     const { session, store, scripted } = made;
     const leaf = store.getLeafId() as string;
     for (const summarize of [false, true])
-      expect(await session.navigate(leaf, summarize)).toEqual({ cancelled: false, leafId: leaf });
+      expect(await session.navigate({ entryId: leaf, summarize })).toEqual({ cancelled: false, leafId: leaf });
     expect(scripted.requests).toHaveLength(3);
     expect(texts(made)).toHaveLength(6);
   });
@@ -59,7 +59,7 @@ describe("navigate", () => {
     const left = store.getLeafId();
     scripted.reply(usage({ input: 40, output: 4 }), "It went wrong");
     const { tokens } = session.stats();
-    const moved = await session.navigate(target, true, "Be brief");
+    const moved = await session.navigate({ entryId: target, summarize: true, instructions: "Be brief" });
     const summary = "It went wrong\n\n<modified-files>\na.ts\n</modified-files>";
     expect(moved).toEqual({ cancelled: false, leafId: store.getLeafId(), summary });
     expect(store.getLeafEntry()).toEqual({
@@ -88,10 +88,10 @@ describe("navigate", () => {
     const { session, store, scripted } = made;
     const target = idOf(made, "Second");
     store.appendCompaction("Sum", target, 100);
-    await session.navigate(store.getLeafId() as string);
+    await session.navigate({ entryId: store.getLeafId() as string });
     expect(session.messages.map(({ role }) => role)).toEqual(["compactionSummary", "assistant"]);
     scripted.reply("What was left");
-    await session.navigate(target, true);
+    await session.navigate({ entryId: target, summarize: true });
     expect(session.messages.map(({ role }) => role)).toEqual([
       "user",
       "assistant",
@@ -111,7 +111,7 @@ describe("navigate", () => {
     scripted.reply(fail("auth", "401"));
     await session.bash({ command: "true", excludeFromContext: true });
     const count = store.getEntries().length;
-    expect(await session.navigate(target, true)).toEqual({ cancelled: false, leafId: target });
+    expect(await session.navigate({ entryId: target, summarize: true })).toEqual({ cancelled: false, leafId: target });
     expect(store.getEntries()).toHaveLength(count);
   });
 
@@ -123,7 +123,7 @@ describe("navigate", () => {
     const { session, store, scripted } = made;
     const before = { leaf: store.getLeafId(), texts: texts(made), entries: store.getEntries() };
     scripted.reply(...steps);
-    await expect(session.navigate(idOf(made, "First"), true)).rejects.toMatchObject({
+    await expect(session.navigate({ entryId: idOf(made, "First"), summarize: true })).rejects.toMatchObject({
       code: "provider_error",
       message,
     });
@@ -134,7 +134,9 @@ describe("navigate", () => {
     const made = await bench();
     const { session, scripted, events } = made;
     scripted.reply(fail("overloaded", "529")).reply("It went wrong");
-    expect(await session.navigate(idOf(made, "First"), true)).toMatchObject({ cancelled: false });
+    expect(await session.navigate({ entryId: idOf(made, "First"), summarize: true })).toMatchObject({
+      cancelled: false,
+    });
     expect(events).toEqual([
       {
         type: "summarization_retry_scheduled",
@@ -163,7 +165,7 @@ describe("navigate", () => {
     const reply = steps();
     scripted.reply(...reply);
     const pause = reply.find((step) => typeof step === "object" && "reached" in step) as typeof delay | undefined;
-    const navigating = session.navigate(idOf(made, "First"), true);
+    const navigating = session.navigate({ entryId: idOf(made, "First"), summarize: true });
     await (pause ?? delay).reached;
     expect(await session.abort()).toBe(1);
     const count = events.length;
@@ -181,11 +183,11 @@ describe("navigate", () => {
     const { session, scripted } = made;
     const pause = hold();
     scripted.reply(pause, "Sum");
-    const navigating = session.navigate(idOf(made, "First"), true);
+    const navigating = session.navigate({ entryId: idOf(made, "First"), summarize: true });
     await pause.reached;
     for (const refused of [session.prompt("x"), session.steer("x"), session.followUp("x"), session.compact()])
       await expect(refused).rejects.toMatchObject({ code: "busy", message: "The session is moving to another entry" });
-    await expect(session.navigate(idOf(made, "one"))).rejects.toMatchObject({ code: "busy" });
+    await expect(session.navigate({ entryId: idOf(made, "one") })).rejects.toMatchObject({ code: "busy" });
     pause.release();
     expect(await navigating).toMatchObject({ cancelled: false });
   });
@@ -197,7 +199,7 @@ describe("navigate", () => {
     scripted.reply(pause, "Hello");
     await session.prompt("hi");
     await pause.reached;
-    await expect(session.navigate(idOf(made, "First"))).rejects.toMatchObject({
+    await expect(session.navigate({ entryId: idOf(made, "First") })).rejects.toMatchObject({
       code: "busy",
       message: "The agent is busy. Abort it, or navigate when it has settled",
     });
@@ -207,14 +209,16 @@ describe("navigate", () => {
 
   test("an entry that is not there, and a summary without a model", async () => {
     const made = await bench();
-    await expect(made.session.navigate("nope", true)).rejects.toMatchObject({
+    await expect(made.session.navigate({ entryId: "nope", summarize: true })).rejects.toMatchObject({
       code: "not_found",
       message: "Entry not found: nope",
       field: "entryId",
     });
     const modelless = longSession({ store: made.store, other: { model: null } });
-    await expect(modelless.session.navigate(idOf(made, "First"), true)).rejects.toMatchObject({ code: "no_model" });
-    expect(await modelless.session.navigate(idOf(made, "First"))).toMatchObject({ cancelled: false });
+    await expect(modelless.session.navigate({ entryId: idOf(made, "First"), summarize: true })).rejects.toMatchObject({
+      code: "no_model",
+    });
+    expect(await modelless.session.navigate({ entryId: idOf(made, "First") })).toMatchObject({ cancelled: false });
   });
 });
 

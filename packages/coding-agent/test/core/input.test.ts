@@ -2,7 +2,7 @@ import { hold } from "@earendil-works/pi-ai/testing";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { CommandError } from "../../src/core/errors.js";
-import { InputStage, type InputStageOptions, type TypedInput } from "../../src/core/input.js";
+import { InputStage, type InputStageOptions, type InputTransform, type TypedInput } from "../../src/core/input.js";
 import { textOf } from "./messages.js";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["Date"], now: 1000 }));
@@ -15,8 +15,8 @@ const none = () => {
   throw new Error("Must not be accepted");
 };
 
-function stage(options: Partial<InputStageOptions> = {}) {
-  return new InputStage({ prepareImage: async (given) => given, maxImages: 3, ...options });
+function stage(options: Partial<InputStageOptions> = {}, transform?: InputTransform) {
+  return new InputStage({ prepareImage: async (given) => given, maxImages: 3, ...options }, transform);
 }
 
 /** What a refusal says, whole. */
@@ -81,11 +81,9 @@ describe("InputStage", () => {
   test("texts pass one after another: each is judged when the fate of the one before is known", async () => {
     const order: string[] = [];
     const fates = [hold(), hold()];
-    const input = stage({
-      transform: async (given) => {
-        order.push(`transform ${given.text}`);
-        return given;
-      },
+    const input = stage({}, async (given) => {
+      order.push(`transform ${given.text}`);
+      return given;
     });
     const passes = ["a", "b"].map((text, at) =>
       input.pass(typed(text), async (message) => {
@@ -103,9 +101,9 @@ describe("InputStage", () => {
   });
 
   test("a hook may change the text, or handle it", async () => {
-    const input = stage({
-      transform: async (given) => (given.text === "/go" ? "handled" : { ...given, text: given.text.toUpperCase() }),
-    });
+    const input = stage({}, async (given) =>
+      given.text === "/go" ? "handled" : { ...given, text: given.text.toUpperCase() },
+    );
     expect(await input.pass(typed("/go"), async (message) => message)).toBe("handled");
     expect(await input.pass(typed("quiet"), async (message) => message)).toEqual({
       role: "user",
@@ -116,11 +114,9 @@ describe("InputStage", () => {
 
   test("cancel refuses all that are inside, also one whose hook never returns, and none that come later", async () => {
     const never = hold();
-    const input = stage({
-      transform: async (given) => {
-        if (given.text === "a") await never.wait();
-        return given;
-      },
+    const input = stage({}, async (given) => {
+      if (given.text === "a") await never.wait();
+      return given;
     });
     const inside = ["a", "b", "c"].map((text) => refusal(input.pass(typed(text), none)));
     await never.reached;
@@ -173,11 +169,9 @@ describe("InputStage", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 12 }), async (events) => {
         const order: string[] = [];
-        const input = stage({
-          transform: async (given) => {
-            await ticks(Number(given.text.split(" ")[1]));
-            return given;
-          },
+        const input = stage({}, async (given) => {
+          await ticks(Number(given.text.split(" ")[1]));
+          return given;
         });
         const fates: Promise<string>[] = [];
         for (const [at, step] of events.entries()) {

@@ -5,17 +5,22 @@ import { hold } from "@earendil-works/pi-ai/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CommandError } from "../../src/core/errors.js";
 import type { AgentSessionEvent } from "../../src/core/events.js";
+import type { SessionExtensions } from "../../src/core/session-extensions.js";
 import { SessionRuntime, type SessionRuntimeOptions } from "../../src/core/session-runtime.js";
+import { type AnyHandler, Extension } from "../../src/extensions/extension.js";
+import { ExtensionRunner } from "../../src/extensions/runner.js";
+import { ExtensionRuntime } from "../../src/extensions/runtime.js";
 import { SessionManager } from "../../src/sessions/session-manager.js";
+import { opened } from "../modes/runtime.js";
 import { assistant, textOf, user } from "./messages.js";
 import { sessionBench, testModel } from "./session.js";
 
-function runtimeBench(options: Partial<SessionRuntimeOptions> = {}) {
+function runtimeBench(options: Partial<SessionRuntimeOptions> = {}, handlers: Record<string, AnyHandler> = {}) {
   const scripted = testModel();
-  const first = sessionBench({}, scripted).session;
+  const first = sessionBench({ extensions: handledBy(handlers) }, scripted).session;
   const runtime = new SessionRuntime({
-    session: first,
-    create: async (store) => ({ session: sessionBench({ store }, scripted).session, warnings: [] }),
+    ...opened(first),
+    create: async (store) => opened(sessionBench({ store }, scripted).session),
     fault: (error) => {
       throw error;
     },
@@ -27,6 +32,21 @@ function runtimeBench(options: Partial<SessionRuntimeOptions> = {}) {
     return undefined;
   });
   return { runtime, first, scripted, events };
+}
+
+/** An extension that handles these events. */
+function handledBy(handlers: Record<string, AnyHandler>): SessionExtensions {
+  const sourceInfo = { path: "x", source: "cli", scope: "temporary", origin: "top-level" } as const;
+  const extension = new Extension("x", sourceInfo);
+  for (const [event, handler] of Object.entries(handlers)) extension.on(event, handler);
+  return {
+    runner: new ExtensionRunner({ extensions: [extension], runtime: new ExtensionRuntime() }),
+    promptOptions: () => {
+      throw new Error("not asked for");
+    },
+    buildPrompt: () => "",
+    setActiveTools: () => {},
+  };
 }
 
 describe("SessionRuntime", () => {
@@ -108,7 +128,7 @@ describe("switchSession", () => {
     const runtime = new SessionRuntime({
       session: sessionBench({}, scripted).session,
       create: async (store) => ({
-        session: sessionBench({ store }, scripted).session,
+        ...opened(sessionBench({ store }, scripted).session),
         warnings: ["Its model is gone"],
       }),
       fault: (error) => {
@@ -211,32 +231,43 @@ describe("fork and clone", () => {
   });
 });
 
-describe("a hook before a change", () => {
+describe("a handler before a change", () => {
   test("may refuse it: nothing changes", async () => {
     const changes: unknown[] = [];
-    const { runtime, first } = runtimeBench({
-      refuses: async (change) => {
-        changes.push(change);
-        return true;
+    const { runtime, first } = runtimeBench(
+      {},
+      {
+        session_before_switch: (event) => {
+          changes.push(event);
+          return { cancel: true };
+        },
       },
-    });
+    );
     expect(await runtime.newSession()).toEqual({ cancelled: true });
-    expect([changes, runtime.session]).toEqual([[{ kind: "new" }], first]);
+    expect([changes, runtime.session]).toEqual([[{ type: "session_before_switch", reason: "new" }], first]);
   });
 
   test("abort ends its wait, and the change with it", async () => {
     const asking = hold();
-    const { runtime, first } = runtimeBench({
-      refuses: async (_, signal) => {
-        await asking.wait(signal);
-        return false;
-      },
-    });
+    const { runtime, first } = runtimeBench({}, { session_before_switch: () => asking.wait() });
     const change = runtime.newSession();
     await asking.reached;
     expect(await runtime.abort()).toBe(1);
     expect(await change).toEqual({ cancelled: true });
     expect(runtime.session).toBe(first);
+  });
+
+  test("one that throws does not refuse it", async () => {
+    const { runtime, first } = runtimeBench(
+      {},
+      {
+        session_before_switch: () => {
+          throw new Error("broken");
+        },
+      },
+    );
+    expect(await runtime.newSession()).toEqual({ cancelled: false });
+    expect(runtime.session).not.toBe(first);
   });
 });
 

@@ -24,6 +24,8 @@ export class FakeIo implements ModeIo {
   readonly #signals: ((signal: EndSignal) => void)[] = [];
   readonly #closed: (() => void)[] = [];
 
+  holdInput(): void {}
+
   /** With `writesRecordsOnly` text and an end without order are faults, as they are in RPC mode. */
   constructor(options: { writesRecordsOnly?: boolean } = {}) {
     this.#writesRecordsOnly = options.writesRecordsOnly === true;

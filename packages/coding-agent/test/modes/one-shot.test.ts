@@ -1,5 +1,6 @@
 import { fail, hold, stop } from "@earendil-works/pi-ai/testing";
 import { describe, expect, test, vi } from "vitest";
+import type { ModeInput } from "../../src/modes/index.js";
 import { runJsonMode } from "../../src/modes/json.js";
 import { runPrintMode } from "../../src/modes/print.js";
 import { FakeIo } from "../helpers/fake-io.js";
@@ -7,12 +8,14 @@ import { testRuntime } from "./runtime.js";
 
 const image = { type: "image" as const, data: "AA==", mimeType: "image/png" };
 
+const given = (prompts: ModeInput["prompts"]) => ({ prompts, theme: () => undefined });
+
 describe("runPrintMode", () => {
   test("runs the prompts one after another, images too, and prints the last answer's text", async () => {
     const { runtime, scripted } = testRuntime();
     scripted.reply("One").reply("Two\n");
     const io = new FakeIo();
-    expect(await runPrintMode(runtime, io, [{ text: "a", images: [image] }, { text: "b" }])).toBe(0);
+    expect(await runPrintMode(runtime, io, given([{ text: "a", images: [image] }, { text: "b" }]))).toBe(0);
     expect([io.text, io.logged, io.records]).toEqual(["Two\n", [], []]);
     expect(scripted.requests.map(({ context }) => context.messages.length)).toEqual([1, 3]);
     expect(scripted.requests[0]?.context.messages[0]?.content).toEqual([{ type: "text", text: "a" }, image]);
@@ -22,19 +25,19 @@ describe("runPrintMode", () => {
     const { runtime, scripted } = testRuntime();
     scripted.reply("One");
     const io = new FakeIo();
-    await runPrintMode(runtime, io, [{ text: "a" }]);
+    await runPrintMode(runtime, io, given([{ text: "a" }]));
     expect(io.text).toBe("One\n");
     const silent = testRuntime();
     silent.scripted.reply();
     const quiet = new FakeIo();
-    expect([await runPrintMode(silent.runtime, quiet, [{ text: "a" }]), quiet.text]).toEqual([0, ""]);
+    expect([await runPrintMode(silent.runtime, quiet, given([{ text: "a" }])), quiet.text]).toEqual([0, ""]);
   });
 
   test("a cut answer is printed, told of, and counts as failed", async () => {
     const { runtime, scripted } = testRuntime();
     scripted.reply("Half", stop("length"));
     const io = new FakeIo();
-    expect(await runPrintMode(runtime, io, [{ text: "a" }])).toBe(1);
+    expect(await runPrintMode(runtime, io, given([{ text: "a" }]))).toBe(1);
     expect([io.text, io.logged]).toEqual(["Half\n", ["pi: The answer was cut off by the output limit"]]);
   });
 
@@ -42,20 +45,20 @@ describe("runPrintMode", () => {
     const { runtime, scripted } = testRuntime();
     scripted.reply("Half", fail("invalid_request", "400: no"));
     const io = new FakeIo();
-    expect(await runPrintMode(runtime, io, [{ text: "a" }])).toBe(1);
+    expect(await runPrintMode(runtime, io, given([{ text: "a" }]))).toBe(1);
     expect([io.text, io.logged]).toEqual(["", ["400: no"]]);
   });
 
   test("without a prompt there is nothing to do", async () => {
     const io = new FakeIo();
-    expect(await runPrintMode(testRuntime().runtime, io, [])).toBe(1);
+    expect(await runPrintMode(testRuntime().runtime, io, given([]))).toBe(1);
     expect(io.logged).toEqual(["pi: Nothing to do: give a message, or pipe one in"]);
   });
 
   test("a prompt that is refused is told, and ends it", async () => {
     const { runtime } = testRuntime({ model: null });
     const io = new FakeIo();
-    expect(await runPrintMode(runtime, io, [{ text: "a" }, { text: "b" }])).toBe(1);
+    expect(await runPrintMode(runtime, io, given([{ text: "a" }, { text: "b" }]))).toBe(1);
     expect(io.logged).toEqual([expect.stringMatching(/^pi: No model selected\. /)]);
   });
 });
@@ -65,7 +68,7 @@ describe("runJsonMode", () => {
     const { runtime, scripted } = testRuntime();
     scripted.reply("One");
     const io = new FakeIo();
-    expect(await runJsonMode(runtime, io, [{ text: "a" }])).toBe(0);
+    expect(await runJsonMode(runtime, io, given([{ text: "a" }]))).toBe(0);
     expect(io.records[0]).toEqual(runtime.session.store.getHeader());
     expect(io.types().slice(1)).toEqual([
       "agent_start",
@@ -89,7 +92,7 @@ describe("runJsonMode", () => {
     const { runtime } = testRuntime();
     const io = new FakeIo();
     const { session } = runtime;
-    const run = runJsonMode(runtime, io, []);
+    const run = runJsonMode(runtime, io, given([]));
     await session.bash({ command: "printf x" });
     session.store.onWriteError?.(new Error("No space"));
     expect([await run, io.types(), io.logged]).toEqual([0, ["session"], ['pi: Cannot write "": No space']]);
@@ -98,10 +101,10 @@ describe("runJsonMode", () => {
   test("a failed last run gives exit code 1, a failed earlier one does not end the prompts", async () => {
     const { runtime, scripted } = testRuntime();
     scripted.reply(fail("invalid_request", "no")).reply("Two");
-    expect(await runJsonMode(runtime, new FakeIo(), [{ text: "a" }, { text: "b" }])).toBe(0);
+    expect(await runJsonMode(runtime, new FakeIo(), given([{ text: "a" }, { text: "b" }]))).toBe(0);
     const failing = testRuntime();
     failing.scripted.reply("One").reply(fail("invalid_request", "no"));
-    expect(await runJsonMode(failing.runtime, new FakeIo(), [{ text: "a" }, { text: "b" }])).toBe(1);
+    expect(await runJsonMode(failing.runtime, new FakeIo(), given([{ text: "a" }, { text: "b" }]))).toBe(1);
   });
 });
 
@@ -115,7 +118,7 @@ describe("the end", () => {
     const pause = hold();
     scripted.reply("So", pause).reply("Never");
     const io = new FakeIo();
-    const run = runJsonMode(runtime, io, [{ text: "a" }, { text: "b" }]);
+    const run = runJsonMode(runtime, io, given([{ text: "a" }, { text: "b" }]));
     await pause.reached;
     io.signal(signal);
     expect(await run).toBe(code);
@@ -128,7 +131,7 @@ describe("the end", () => {
     const pause = hold();
     scripted.reply("So", pause);
     const io = new FakeIo();
-    const run = runJsonMode(runtime, io, [{ text: "a" }]);
+    const run = runJsonMode(runtime, io, given([{ text: "a" }]));
     await pause.reached;
     io.closeReader();
     expect([await run, runtime.session.isStreaming]).toEqual([1, false]);
@@ -142,7 +145,7 @@ describe("the end", () => {
       const io = new FakeIo();
       const ended = vi.fn();
       io.reader = new Promise(() => {});
-      const run = runJsonMode(runtime, io, [{ text: "a" }]).then((code) => {
+      const run = runJsonMode(runtime, io, given([{ text: "a" }])).then((code) => {
         ended();
         return code;
       });

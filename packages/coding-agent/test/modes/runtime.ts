@@ -1,8 +1,8 @@
 // A runtime in memory on a scripted model, for tests of modes.
 
 import type { ScriptedModel } from "@earendil-works/pi-ai/testing";
-import type { AgentSessionOptions } from "../../src/core/agent-session.js";
-import { SessionRuntime } from "../../src/core/session-runtime.js";
+import type { AgentSession, AgentSessionOptions } from "../../src/core/agent-session.js";
+import { type OpenedSession, SessionRuntime } from "../../src/core/session-runtime.js";
 import { sessionBench, testModel } from "../core/session.js";
 
 export function testRuntime(options: Partial<AgentSessionOptions> = {}): {
@@ -11,11 +11,16 @@ export function testRuntime(options: Partial<AgentSessionOptions> = {}): {
 } {
   const scripted = testModel();
   const runtime = new SessionRuntime({
-    session: sessionBench(options, scripted).session,
-    create: async (store) => ({ session: sessionBench({ ...options, store }, scripted).session, warnings: [] }),
+    ...opened(sessionBench(options, scripted).session),
+    create: async (store) => opened(sessionBench({ ...options, store }, scripted).session),
     fault: (error) => {
       throw error;
     },
   });
   return { runtime, scripted };
+}
+
+/** A session whose extensions, if any, are told of nothing. */
+export function opened(session: AgentSession): OpenedSession {
+  return { session, warnings: [], begin: async () => {} };
 }
