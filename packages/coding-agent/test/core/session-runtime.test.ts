@@ -126,7 +126,7 @@ describe("switchSession", () => {
     const { folder, file } = storedSession();
     const scripted = testModel();
     const runtime = new SessionRuntime({
-      session: sessionBench({}, scripted).session,
+      ...opened(sessionBench({}, scripted).session),
       create: async (store) => ({
         ...opened(sessionBench({ store }, scripted).session),
         warnings: ["Its model is gone"],

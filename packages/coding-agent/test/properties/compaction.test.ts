@@ -89,7 +89,7 @@ test("invariants of compaction over random conversations", { timeout: 120_000 },
           else if (does === "compact") await session.compact().catch(() => {});
           else {
             store.appendMessage(shell(size, does === "hidden shell"));
-            await session.navigate(store.getLeafId() as string);
+            await session.navigate({ entryId: store.getLeafId() as string });
           }
           // In the summary or among the messages, exactly once, in order.
           const known = session.messages
