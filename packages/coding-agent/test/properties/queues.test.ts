@@ -81,7 +81,8 @@ test("every accepted text is in the session, in a queue or given back, exactly o
         const move = (place: number, summarize: boolean) => {
           const entries = store.getEntries();
           const target = entries[place % Math.max(1, entries.length)];
-          if (target) pending.push(session.navigate({ entryId: target.id, summarize }).then(() => (seen.moved += 1), refused));
+          if (target)
+            pending.push(session.navigate({ entryId: target.id, summarize }).then(() => (seen.moved += 1), refused));
         };
         let aborts = 0;
         for (const { what, wait, place } of steps) {

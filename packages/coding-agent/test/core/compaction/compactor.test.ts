@@ -272,7 +272,9 @@ describe("while a summary is made", () => {
       message: 'A compaction is running. Set streamingBehavior to "steer" or "followUp" to queue the message',
     });
     await expect(session.compact()).rejects.toMatchObject({ code: "busy", message: "A compaction is running" });
-    await expect(session.navigate({ entryId: session.store.getLeafId() as string })).rejects.toMatchObject({ code: "busy" });
+    await expect(session.navigate({ entryId: session.store.getLeafId() as string })).rejects.toMatchObject({
+      code: "busy",
+    });
     pause.release();
     await compacting;
     expect(session.state()).toMatchObject({ isCompacting: false, messageCount: 2, pendingMessageCount: 0 });
