@@ -211,9 +211,11 @@ export class AgentSession {
 
   /**
    * Sends a text and resolves when the run it starts is over, retries included; at once when it is queued or handled.
-   * Throws CommandError `busy` during a run without `streamingBehavior`, `no_model`, `no_credentials`.
+   * Throws CommandError `busy` during a run without `streamingBehavior`, `no_model`, `no_credentials`, and `cancelled` after
+   * the end of the session.
    */
   async prompt(text: string, options: PromptOptions = {}): Promise<void> {
+    this.#refuseAfterEnd();
     const { images, streamingBehavior, expandPromptTemplates: expand, source } = options;
     const disposition = await this.#session.prompt(text, {
       ...(images && { images }),
@@ -225,12 +227,14 @@ export class AgentSession {
   }
 
   /** Queues a text for the next model call; starts a run when idle. */
-  steer(text: string, images?: readonly ImageContent[]) {
+  async steer(text: string, images?: readonly ImageContent[]) {
+    this.#refuseAfterEnd();
     return this.#session.steer(text, images ? { images } : {});
   }
 
   /** Queues a text for when the agent is done; starts a run when idle. */
-  followUp(text: string, images?: readonly ImageContent[]) {
+  async followUp(text: string, images?: readonly ImageContent[]) {
+    this.#refuseAfterEnd();
     return this.#session.followUp(text, images ? { images } : {});
   }
 
@@ -412,6 +416,11 @@ export class AgentSession {
   dispose(): Promise<void> {
     this.#disposed ??= this.#end();
     return this.#disposed;
+  }
+
+  /** What began now would never be ended. */
+  #refuseAfterEnd(): void {
+    if (this.#disposed) throw new CommandError("cancelled", "Cannot send a text: the session has ended");
   }
 
   async #end(): Promise<void> {
