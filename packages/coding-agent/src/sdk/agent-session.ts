@@ -359,17 +359,23 @@ export class AgentSession {
     this.#session.abortRetry();
   }
 
-  /** Runs a command of the user's and records it. */
+  /** Runs a command of the user's and records it; `onChunk` hears its output as it comes. */
   async executeBash(
     command: string,
-    _onChunk?: (chunk: string) => void,
+    onChunk?: (chunk: string) => void,
     { excludeFromContext }: { excludeFromContext?: boolean } = {},
   ) {
+    // Several may run at once: an object is equal to no other.
+    const id = {};
+    const unsubscribe = this.subscribe((event) => {
+      if (event.type === "bash_execution_update" && event.id === id) onChunk?.(event.delta);
+    });
     this.#bashRunning += 1;
     try {
-      return await this.#session.bash({ command, excludeFromContext });
+      return await this.#session.bash({ command, id, excludeFromContext });
     } finally {
       this.#bashRunning -= 1;
+      unsubscribe();
     }
   }
 

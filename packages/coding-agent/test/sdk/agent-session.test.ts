@@ -121,6 +121,19 @@ describe("AgentSession", () => {
     expect(session.messages.map(({ role }) => role)).toEqual(["custom", "custom", "assistant", "user", "assistant"]);
   });
 
+  it("runs the user's commands, and hands on their output as it comes", async () => {
+    const { session: make } = sdkBench();
+    const { session } = await make();
+    const chunks: string[][] = [[], []];
+    const running = ["one", "two"].map((word, at) =>
+      session.executeBash(`echo ${word}`, (chunk) => chunks[at]?.push(chunk)),
+    );
+    expect(session.isBashRunning).toBe(true);
+    expect((await Promise.all(running)).map(({ output }) => output.trim())).toEqual(["one", "two"]);
+    expect(chunks.map((heard) => heard.join("").trim())).toEqual(["one", "two"]);
+    expect([session.isBashRunning, session.messages.length]).toEqual([false, 2]);
+  });
+
   it("refuses a model without credentials", async () => {
     const { session: make, modelRuntime } = sdkBench();
     const { session } = await make();
@@ -207,9 +220,13 @@ describe("AgentSession with extensions", () => {
 
   it("ends once, however often and early it is asked to", async () => {
     const heard: string[] = [];
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
     const { session } = await sessionWith((pi) => {
       pi.on("session_start", async () => {
-        await Promise.resolve();
+        await begun;
         heard.push("start");
       });
       pi.on("session_shutdown", () => {
@@ -218,6 +235,8 @@ describe("AgentSession with extensions", () => {
     });
     void session.bindExtensions();
     const ends = [session.dispose(), session.dispose()];
+    await new Promise(setImmediate);
+    begin();
     await session.extensionRunner.emit({ type: "session_shutdown", reason: "quit" });
     await Promise.all(ends);
     expect([heard, ends[0] === ends[1]]).toEqual([["start", "shutdown"], true]);
