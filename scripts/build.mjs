@@ -15,6 +15,13 @@ const { version, dependencies } = JSON.parse(readFileSync(join(product, "package
 
 mkdirSync(dist, { recursive: true });
 
+/**
+ * Libraries of extensions that are large and seldom used: each in a file of its own beside the bundle, which `require`
+ * finds there. An extension that uses none of them does not read them.
+ */
+const seldomUsed = ["highlight.js/lib/common", "markdown-it", "yaml", "diff", "typebox/value", "typebox/compile"];
+const libraryFile = (name) => `library-${name.replaceAll(/[^a-z-]+/g, "-")}`;
+
 /** What is bundled into the exported page. */
 let pageInputs = [];
 
@@ -35,7 +42,7 @@ const shared = {
     // Bundled CommonJS packages ask for built-ins with require.
     js: 'import{createRequire as makeRequireForBundle}from"node:module";const require=makeRequireForBundle(import.meta.url);',
   },
-  plugins: [englishOnly(), exportPagePlugin((inputs) => (pageInputs = inputs))],
+  plugins: [librariesApart(), englishOnly(), exportPagePlugin((inputs) => (pageInputs = inputs))],
   metafile: true,
   legalComments: "none",
   logLevel: "warning",
@@ -59,11 +66,20 @@ const results = await Promise.all([
     chunkNames: "sdk-[hash]",
     external: installed,
   }),
+  build({
+    ...shared,
+    entryPoints: Object.fromEntries(seldomUsed.map((name) => [libraryFile(name), name])),
+    plugins: [],
+    format: "cjs",
+    splitting: false,
+    banner: {},
+    outExtension: { ".js": ".cjs" },
+  }),
 ]);
 const inputs = [...results.flatMap(({ metafile }) => Object.keys(metafile.inputs)), ...pageInputs];
 // What an earlier build left goes last, so that a command started meanwhile finds its parts.
 const made = new Set(results.flatMap(({ metafile }) => Object.keys(metafile.outputs).map((path) => basename(path))));
-for (const name of readdirSync(dist)) if (name.endsWith(".js") && !made.has(name)) rmSync(join(dist, name));
+for (const name of readdirSync(dist)) if (/\.c?js$/.test(name) && !made.has(name)) rmSync(join(dist, name));
 cpSync(join(root, "packages/ai/src/models"), join(dist, "models"), {
   recursive: true,
   filter: (source) => !source.endsWith(".ts"),
@@ -77,6 +93,21 @@ else if (current !== notices && process.env.PI_CHECK_NOTICES) {
   process.exit(1);
 }
 if (process.argv.includes("--metafile")) writeFileSync(join(dist, "meta.json"), JSON.stringify(results[0].metafile));
+
+function librariesApart() {
+  return {
+    name: "libraries-apart",
+    setup(builder) {
+      const { external = [] } = builder.initialOptions;
+      builder.onResolve({ filter: /^[a-z]/ }, ({ path, kind, importer }) => {
+        // What is installed beside the bundle is the same for everybody.
+        if (external.includes(path.split("/")[0])) return undefined;
+        const isOne = kind === "require-call" && seldomUsed.includes(path) && importer.endsWith("lazy-libraries.ts");
+        return isOne ? { path: `./${libraryFile(path)}.cjs`, external: true } : undefined;
+      });
+    },
+  };
+}
 
 /** The schema library of the provider packages brings its error texts in 50 languages; English saves 260 KB of parsing. */
 function englishOnly() {

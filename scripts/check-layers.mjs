@@ -30,6 +30,7 @@ const rooms = {
   extensions: ["records", "lib", "ai", "agent", "types of sessions", "types of tools"],
   core: ["records", "lib", "ai", "agent", "sessions", "tools", "resources", "extensions"],
   "extension-modules": ["records", "lib", "ai", "agent", "sessions", "tools", "resources", "extensions", "core"],
+  sdk: ["records", "lib", "ai", "agent", "sessions", "tools", "resources", "extensions", "core", "extension-modules"],
   modes: ["core", "records", "lib", "ai", "extensions/ui.ts"],
   "rpc-client.ts": ["types of records", "lib/jsonl.ts", "ai"],
   "index.ts, main.ts, cli.ts": ["anything"],

@@ -33,6 +33,8 @@ export function docTables(): Record<string, string> {
     providers: providers(),
     "example-minimal": example("minimal"),
     "example-client": example("typed-client"),
+    "example-inline-extension": example("inline-extension"),
+    "example-subagent": example("subagent"),
     "example-tool": example("events-and-tools", "tool"),
     "example-events": example("events-and-tools", "events"),
   };

@@ -1,10 +1,11 @@
 // The SDK surface: named exports, nothing else.
 
-export {
-  AgentSession,
-  type AgentSessionOptions,
-  type ModelSource,
-  type PromptDisposition,
+export type { AgentToolResult } from "@earendil-works/pi-agent-core";
+export type {
+  AgentSession as RuntimeSession,
+  AgentSessionOptions,
+  ModelSource,
+  PromptDisposition,
 } from "./core/agent-session.js";
 export type { BashRequest } from "./core/bash.js";
 export type { Navigation } from "./core/branch.js";
@@ -26,6 +27,35 @@ export type { RecoverySettings } from "./core/recovery.js";
 export type { RunOutcome } from "./core/run.js";
 export { type Replacement, type SessionChange, SessionRuntime } from "./core/session-runtime.js";
 export type { ToolSelection } from "./core/tool-selection.js";
+export { defineTool, isToolCallEventType } from "./extension-modules/host/events.js";
+export * from "./extension-modules/host/tools.js";
+export type { Theme } from "./extension-modules/theme.js";
+export type {
+  CommandDefinition,
+  ExtensionAPI,
+  ExtensionCommandContext,
+  ExtensionContext,
+  ExtensionFactory,
+  ExtensionHandler,
+  ExtensionToolContext,
+  FlagDefinition,
+  ReplacedSessionContext,
+} from "./extensions/api.js";
+export type { EventBus } from "./extensions/event-bus.js";
+export type { ExtensionEvent, ExtensionEventName, ExtensionResult } from "./extensions/events.js";
+export type { ExecOptions, ExecResult } from "./extensions/exec.js";
+export type { Extension } from "./extensions/extension.js";
+export type {
+  ContextUsage,
+  ExtensionMode,
+  ExtensionModelRegistry,
+  ProviderRegistration,
+  ToolInfo,
+} from "./extensions/host.js";
+export type { InlineExtension } from "./extensions/loader.js";
+export type { ToolDefinition } from "./extensions/tool-definition.js";
+export type { ExtensionUI, ExtensionUI as ExtensionUIContext } from "./extensions/ui.js";
+export { agentDirectory as getAgentDir } from "./lib/agent-directory.js";
 export { processGroups } from "./lib/shell.js";
 export { type JsonAgentSessionEvent, type JsonMessageUpdate, toJsonEvent } from "./modes/json-event.js";
 export { RpcClient, type RpcClientEvent, type RpcClientOptions, RpcCommandError } from "./modes/rpc/rpc-client.js";
@@ -47,11 +77,34 @@ export type {
   SlashCommand,
 } from "./modes/rpc/rpc-types.js";
 export { AuthStorage } from "./resources/auth.js";
+export type { ContextFile } from "./resources/context-files.js";
+export type { SourceInfo } from "./resources/found-file.js";
 export { type LoadOptions, loadResources, type Resources } from "./resources/load.js";
 export { chooseModel, type ModelChoice } from "./resources/model-choice.js";
 export { ModelRegistry } from "./resources/model-registry.js";
+export type { PromptTemplate } from "./resources/prompt-templates.js";
 export type { Settings } from "./resources/settings.js";
 export { SettingsManager } from "./resources/settings-manager.js";
+export type { Skill } from "./resources/skills.js";
+export { AgentSession, type PromptOptions } from "./sdk/agent-session.js";
+export type { AgentState } from "./sdk/agent-view.js";
+export {
+  type CreateAgentSessionOptions,
+  type CreateAgentSessionResult,
+  createAgentSession,
+} from "./sdk/create-agent-session.js";
+export type * from "./sdk/event-types.js";
+export type { ExtensionBindings } from "./sdk/extension-bindings.js";
+export { ModelRuntime, type ModelRuntimeOptions } from "./sdk/model-runtime.js";
+export { createExtensionRuntime } from "./sdk/names.js";
+export { DefaultPackageManager } from "./sdk/package-manager.js";
+export {
+  DefaultResourceLoader,
+  type DefaultResourceLoaderOptions,
+  type LoadExtensionsResult,
+  type ResourceLoader,
+} from "./sdk/resource-loader.js";
+export { loadSkills, loadSkillsFromDir } from "./sdk/skills.js";
 export type { SessionEntry, SessionHeader } from "./sessions/entries.js";
 export type { SessionContext } from "./sessions/session-context.js";
 export { SessionFileError, SessionLockedError } from "./sessions/session-error.js";

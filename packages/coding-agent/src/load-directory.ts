@@ -2,22 +2,21 @@
 
 import { join } from "node:path";
 import type { DirectoryResources, LoadedExtensions } from "./core/create-session.js";
-import { CommandError } from "./core/errors.js";
 import { ExtensionProviders } from "./core/extension-providers.js";
+import { expandText, foundCommands } from "./core/found-texts.js";
 import { modelAccess } from "./core/model-access.js";
 import type { Extension } from "./extensions/extension.js";
 import { decideTrust as askExtensions } from "./extensions/hooks.js";
+import type { ExtensionModelRegistry } from "./extensions/host.js";
 import { type ExtensionLoadError, ExtensionLoader, type InlineExtension } from "./extensions/loader.js";
 import { ExtensionRunner } from "./extensions/runner.js";
 import { ExtensionRuntime } from "./extensions/runtime.js";
-import type { Diagnostic, SlashCommand } from "./modes/rpc/rpc-types.js";
+import type { Diagnostic } from "./modes/rpc/rpc-types.js";
 import type { AuthStorage } from "./resources/auth.js";
 import type { Environment } from "./resources/config-value.js";
 import { discoverResources, extendResources, type FoundResources } from "./resources/discovery.js";
 import { loadResources, type Resources } from "./resources/load.js";
 import { agentDirectory } from "./resources/locations.js";
-import { expandPromptTemplate } from "./resources/prompt-templates.js";
-import { expandSkillCommand } from "./resources/skills.js";
 import { loadSystemPromptFiles } from "./resources/system-prompt-files.js";
 import { decideTrust, protectedResources, resolveTrust } from "./resources/trust.js";
 
@@ -50,6 +49,15 @@ export interface LoadedDirectory {
   forSession(): DirectoryResources;
 }
 
+/** What is loaded once for a process, and what the directory opened last brings. */
+export interface SharedDirectory {
+  resources: Resources;
+  /** The models with the providers of extensions; absent while extensions load. */
+  registry: ExtensionModelRegistry | undefined;
+  extensionLoader: ExtensionLoader;
+  flags: ReadonlyMap<string, boolean | string>;
+}
+
 /** Loads directories for one process. Keys are the user's, and those of the command line hold for all of them. */
 export class DirectoryLoader {
   readonly #options: DirectoryOptions;
@@ -59,6 +67,7 @@ export class DirectoryLoader {
   /** Values of extensions' flags. */
   readonly #flags = new Map<string, boolean | string>();
   #auth: AuthStorage | undefined;
+  #opened: Pick<SharedDirectory, "resources" | "registry"> | undefined;
 
   constructor(options: DirectoryOptions) {
     this.#options = options;
@@ -79,6 +88,12 @@ export class DirectoryLoader {
   /** What the command line says of extensions' flags; holds for all extensions loaded so far and later. */
   setFlags(values: ReadonlyMap<string, boolean | string>): void {
     for (const [name, value] of values) this.#flags.set(name, value);
+  }
+
+  /** What sessions that extensions make share with the one in use; undefined before a directory was opened. */
+  get shared(): SharedDirectory | undefined {
+    const opened = this.#opened;
+    return opened && { ...opened, extensionLoader: this.#loader, flags: this.#flags };
   }
 
   /** Settings are read and modules evaluated anew from now on. */
@@ -106,6 +121,7 @@ export class DirectoryLoader {
         ...(isLenient && { onError }),
       });
     let resources = this.resourcesOf(cwd);
+    this.#opened = { resources, registry: undefined };
     const { approve } = this.#options;
     const mayAsk = approve === undefined && protectedResources(cwd).length > 0;
     let found = await this.#discover(resources, resources.isTrusted && !mayAsk);
@@ -198,17 +214,9 @@ export class DirectoryLoader {
       runner,
       registry: modelAccess(models, providers),
       isProjectTrusted: isTrusted || protectedResources(cwd).length === 0,
-      commands: () => commandsOf(found, settings.enableSkillCommands),
+      commands: () => foundCommands(found, settings.enableSkillCommands),
       skills: () => found.skills.filter(({ disableModelInvocation }) => !disableModelInvocation),
-      expand: (text) => {
-        if (!text.startsWith("/")) return text;
-        try {
-          const withSkill = expandSkillCommand(text, found.skills);
-          return withSkill === text ? expandPromptTemplate(text, found.prompts) : withSkill;
-        } catch (error) {
-          throw new CommandError("io_error", error instanceof Error ? error.message : String(error), "message");
-        }
-      },
+      expand: (text) => expandText(text, found),
       extend: async (paths) => {
         for (const { path, kind, extensionPath } of paths) {
           const origin = { source: "extension", scope: "temporary" as const, origin: "top-level" as const };
@@ -217,6 +225,7 @@ export class DirectoryLoader {
         }
       },
     };
+    this.#opened = { resources, registry: extensions.registry };
     return {
       resources,
       extensions,
@@ -250,25 +259,4 @@ export class DirectoryLoader {
 
 function loadedAgentDir({ agentDir, env }: DirectoryOptions): { agentDir: string } {
   return { agentDir: agentDir ?? agentDirectory(env) };
-}
-
-/** Templates, then skills, as clients see them. */
-function commandsOf({ prompts, skills }: FoundResources, withSkills: boolean): SlashCommand[] {
-  const locationOf = ({ scope }: { scope: string }) =>
-    (({ user: "user", project: "project" }) as const)[scope as "user" | "project"] ?? "path";
-  const command = (
-    source: "prompt" | "skill",
-    { name, description, filePath, sourceInfo }: FoundResources["skills"][number] | FoundResources["prompts"][number],
-  ): SlashCommand => ({
-    name: source === "skill" ? `skill:${name}` : name,
-    ...(description !== undefined && { description }),
-    source,
-    location: locationOf(sourceInfo),
-    path: filePath,
-    sourceInfo,
-  });
-  return [
-    ...prompts.map((prompt) => command("prompt", prompt)),
-    ...(withSkills ? skills.map((skill) => command("skill", skill)) : []),
-  ];
 }

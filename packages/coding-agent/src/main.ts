@@ -15,7 +15,12 @@ import type { ExtensionRunner } from "./extensions/runner.js";
 import { expandHome } from "./lib/agent-directory.js";
 import { readRegularFile } from "./lib/read-regular-file.js";
 import { processGroups } from "./lib/shell.js";
-import { DirectoryLoader, type DirectoryOptions, type LoadedDirectory } from "./load-directory.js";
+import {
+  DirectoryLoader,
+  type DirectoryOptions,
+  type LoadedDirectory,
+  type SharedDirectory,
+} from "./load-directory.js";
 import { type ModeName, modes } from "./modes/index.js";
 import { type ModeIo, processIo } from "./modes/io.js";
 import { capabilities } from "./modes/rpc/capabilities.js";
@@ -62,7 +67,7 @@ async function start(argv: readonly string[], first: ParsedArgs, io: ModeIo): Pr
     const { exportFile } = await import("./export-file.js");
     return say(io, `${await exportFile(first.values.export, first, startDirectory)}\n`);
   }
-  const loader = new DirectoryLoader(directoryOptions(first));
+  const loader: DirectoryLoader = new DirectoryLoader(directoryOptions(first, () => loader.shared));
   const atStart = loader.resourcesOf(startDirectory);
   if (first.values["list-models"] && first.unknown.length === 0) {
     const { listModels } = await import("./list-models.js");
@@ -157,14 +162,14 @@ function flagsOf(runner: ExtensionRunner | undefined): Map<string, ExtensionFlag
 /** The colours of `ctx.ui.theme`; there once the modules extensions import are. */
 let theme: object | undefined;
 
-async function extensionModules(): Promise<Record<string, object>> {
+async function extensionModules(shared: () => SharedDirectory | undefined): Promise<Record<string, object>> {
   // Loaded with the first extension: saves a start without any 80 ms and 10 MB.
   const { hostModules, defaultTheme } = await import("./host-modules.js");
   theme = defaultTheme();
-  return hostModules();
+  return hostModules(shared);
 }
 
-function directoryOptions({ values, lists }: ParsedArgs): DirectoryOptions {
+function directoryOptions({ values, lists }: ParsedArgs, shared: () => SharedDirectory | undefined): DirectoryOptions {
   const sessionDir = values["session-dir"];
   const isOn = (name: keyof ParsedArgs["values"]) => values[name] === true;
   return {
@@ -178,7 +183,7 @@ function directoryOptions({ values, lists }: ParsedArgs): DirectoryOptions {
     noSkills: isOn("no-skills"),
     noPrompts: isOn("no-prompt-templates"),
     isOffline: isOn("offline") || /^(?:1|true|yes)$/i.test(process.env.PI_OFFLINE ?? ""),
-    modules: extensionModules,
+    modules: () => extensionModules(shared),
   };
 }
 

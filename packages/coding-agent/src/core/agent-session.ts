@@ -99,7 +99,7 @@ export class AgentSession {
     this.#shell = new UserShell({
       acquire: () => this.#acquire(),
       emit,
-      cwd: this.store.getCwd(),
+      cwd: options.cwd ?? this.store.getCwd(),
       ...options.shell,
       environment: () => options.environment(),
       record: (message) => this.#recordCommand(message),

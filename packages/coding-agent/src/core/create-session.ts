@@ -31,6 +31,10 @@ export interface DirectoryResources {
   env?: NodeJS.ProcessEnv;
   /** Extensions, skills and templates; absent without any. */
   extensions?: LoadedExtensions | undefined;
+  /** Where tools and commands work. Default: the session's directory. */
+  cwd?: string | undefined;
+  /** Instructions for agents. Default: those of the directory's files. */
+  contextFiles?: { path: string; content: string }[] | undefined;
   /** Texts that replace and extend the system prompt where nothing else is asked for. */
   promptFiles?: { system?: string | undefined; append?: string | undefined };
 }
@@ -163,7 +167,7 @@ async function carriedOn(models: ModelSource, store: SessionManager, predecessor
 function openSession(options: SessionOptions, start: SessionStart, around: Surroundings): OpenedSession {
   const { settings, models, env = process.env, extensions } = options;
   const { store } = start;
-  const cwd = store.getCwd();
+  const cwd = options.cwd ?? store.getCwd();
   const toolBox = makeToolBox(options, cwd, {
     environment: () => sessionEnvironment(session, env),
     imageLimits: () => imageLimits(settings, session.model),
@@ -171,6 +175,7 @@ function openSession(options: SessionOptions, start: SessionStart, around: Surro
   const runner = extensions?.runner;
   const session: AgentSession = new AgentSession({
     store,
+    cwd,
     models,
     model: start.model,
     thinkingLevel: start.thinkingLevel,
@@ -217,7 +222,7 @@ function openSession(options: SessionOptions, start: SessionStart, around: Surro
     await extensions.extend(await discoverPaths(runner, { cwd, reason: when }));
     toolBox.promptChanged();
   };
-  if (runner && extensions) bindExtensions(runner, { session, toolBox, extensions, settings, env, around });
+  if (runner && extensions) bindExtensions(runner, { session, cwd, toolBox, extensions, settings, env, around });
   return { session, warnings: [], begin };
 }
 
@@ -225,6 +230,7 @@ function bindExtensions(
   runner: ExtensionRunner,
   parts: {
     session: AgentSession;
+    cwd: string;
     toolBox: ToolBox;
     extensions: LoadedExtensions;
     settings: Settings;
@@ -232,11 +238,12 @@ function bindExtensions(
     around: Surroundings;
   },
 ): void {
-  const { session, toolBox, extensions, settings, env, around } = parts;
+  const { session, cwd, toolBox, extensions, settings, env, around } = parts;
   const { runtime } = runner;
   runner.bind(
     new SessionHost({
       session,
+      cwd,
       toolBox,
       bindings: around.bindings,
       sessions: around.sessions,
@@ -280,12 +287,16 @@ function makeToolBox(
     defaults: settings.defaultTools,
     prompt: {
       cwd,
-      contextFiles: options.noContextFiles ? [] : loadContextFiles({ cwd, agentDir: options.agentDir }).files,
+      contextFiles: contextFilesOf(options, cwd),
       ...(customPrompt !== undefined && { customPrompt }),
       ...(appended !== undefined && { appendSystemPrompt: appended }),
       skills: () => extensions?.skills() ?? [],
     },
   });
+}
+
+function contextFilesOf({ contextFiles, noContextFiles, agentDir }: SessionOptions, cwd: string) {
+  return contextFiles ?? (noContextFiles ? [] : loadContextFiles({ cwd, agentDir }).files);
 }
 
 /** Children learn which session and model they work for. */

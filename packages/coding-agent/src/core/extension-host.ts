@@ -36,6 +36,8 @@ export interface ExtensionBindings {
 
 export interface SessionHostOptions {
   session: AgentSession;
+  /** Where the session's tools work. */
+  cwd: string;
   toolBox: ToolBox;
   bindings: () => ExtensionBindings;
   sessions: () => SessionControl<unknown>;
@@ -67,7 +69,7 @@ export class SessionHost implements ExtensionHost {
   }
 
   get cwd(): string {
-    return this.#session.store.getCwd();
+    return this.#options.cwd;
   }
 
   get sessionManager() {

@@ -22,6 +22,8 @@ export interface ModelSource {
 
 export interface AgentSessionOptions {
   store: SessionManager;
+  /** Where commands work. Default: the store's directory. */
+  cwd?: string | undefined;
   models: ModelSource;
   model: Model | null;
   thinkingLevel: ThinkingLevel;

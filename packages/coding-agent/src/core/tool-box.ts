@@ -98,9 +98,12 @@ export class ToolBox {
     return this.#known.get(name)?.tool;
   }
 
-  /** Unknown and hidden names are left out. Counts from the next request on. */
+  /** Unknown and hidden names, and those the selection keeps out, are left out. Counts from the next request on. */
   setActive(names: readonly string[]): void {
-    const chosen = [...new Set(names)].filter((name) => (this.#known.get(name)?.exposure ?? "hidden") !== "hidden");
+    const chosen = [...new Set(names)].filter(
+      (name) =>
+        (this.#known.get(name)?.exposure ?? "hidden") !== "hidden" && isSelectable(name, this.#options.selection),
+    );
     this.#active = chosen;
     this.#changed();
   }

@@ -33,10 +33,13 @@ export interface LoaderOptions {
 export class ExtensionLoadError extends Error {
   override readonly name = "ExtensionLoadError";
   readonly path: string;
+  /** The text without the file. */
+  readonly reason: string;
 
   constructor(path: string, reason: string) {
     super(`Cannot load extension "${path}": ${reason}`);
     this.path = path;
+    this.reason = reason;
   }
 }
 

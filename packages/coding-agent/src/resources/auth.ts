@@ -45,9 +45,9 @@ export class AuthStorage {
   }
 
   /** Never throws. */
-  static load(options: { agentDir?: string; env?: Environment } = {}): AuthStorage {
-    const { agentDir = agentDirectory(), env = process.env } = options;
-    return new AuthStorage(join(agentDir, "auth.json"), env);
+  static load(options: { agentDir?: string; path?: string | undefined; env?: Environment } = {}): AuthStorage {
+    const { agentDir = agentDirectory(), path = join(agentDir, "auth.json"), env = process.env } = options;
+    return new AuthStorage(path, env);
   }
 
   get diagnostics(): readonly Diagnostic[] {

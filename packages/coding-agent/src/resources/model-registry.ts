@@ -58,9 +58,14 @@ export class ModelRegistry {
   }
 
   /** Never throws: what is wrong with models.json is in `diagnostics`. `prepareNetwork` is called before requests. */
-  static load(options: { agentDir: string; auth: AuthStorage; prepareNetwork?: () => Promise<void> }): ModelRegistry {
-    const { agentDir, auth, prepareNetwork = async () => {} } = options;
-    return new ModelRegistry(join(agentDir, "models.json"), auth, prepareNetwork);
+  static load(options: {
+    agentDir: string;
+    path?: string | undefined;
+    auth: AuthStorage;
+    prepareNetwork?: () => Promise<void>;
+  }): ModelRegistry {
+    const { agentDir, path = join(agentDir, "models.json"), auth, prepareNetwork = async () => {} } = options;
+    return new ModelRegistry(path, auth, prepareNetwork);
   }
 
   /** Reads models.json again. */

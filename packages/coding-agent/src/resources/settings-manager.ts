@@ -43,9 +43,13 @@ export class SettingsManager {
     return new SettingsManager(options, options.overrides ?? {});
   }
 
-  /** The settings for a directory whose project is not trusted; the name the SDK promises. */
-  static create(cwd: string = process.cwd(), agentDir: string = agentDirectory()): SettingsManager {
-    return SettingsManager.load({ agentDir, cwd, trusted: false });
+  /** The settings for a directory, the project's own where it is said to be trusted; the name the SDK promises. */
+  static create(
+    cwd: string = process.cwd(),
+    agentDir: string = agentDirectory(),
+    { projectTrusted = false }: { projectTrusted?: boolean } = {},
+  ): SettingsManager {
+    return SettingsManager.load({ agentDir, cwd, trusted: projectTrusted });
   }
 
   /** Settings without files; `set` changes them in memory. */
@@ -56,6 +60,11 @@ export class SettingsManager {
   /** What is in force. Must not be changed. */
   get settings(): Readonly<Settings> {
     return this.#settings;
+  }
+
+  /** Whether the project's own settings count. */
+  isProjectTrusted(): boolean {
+    return this.#options?.trusted ?? false;
   }
 
   /** What is in force, as a copy. */

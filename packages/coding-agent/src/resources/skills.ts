@@ -60,7 +60,8 @@ export async function loadSkills(
   return { skills, diagnostics };
 }
 
-function makeSkill(
+/** The skill that a file's front matter describes; undefined when it is none. `say` is told what is wrong with it. */
+export function makeSkill(
   path: string,
   sourceInfo: SourceInfo,
   frontmatter: Record<string, unknown>,

@@ -1,0 +1,56 @@
+// The types of events and results under the names that extensions import.
+
+import type { ExtensionEvent, ExtensionResult } from "../extensions/events.js";
+
+export type ProjectTrustEvent = ExtensionEvent<"project_trust">;
+export type SessionStartEvent = ExtensionEvent<"session_start">;
+export type SessionShutdownEvent = ExtensionEvent<"session_shutdown">;
+export type ResourcesDiscoverEvent = ExtensionEvent<"resources_discover">;
+export type SessionInfoChangedEvent = ExtensionEvent<"session_info_changed">;
+export type SessionBeforeSwitchEvent = ExtensionEvent<"session_before_switch">;
+export type SessionBeforeForkEvent = ExtensionEvent<"session_before_fork">;
+export type SessionBeforeCompactEvent = ExtensionEvent<"session_before_compact">;
+export type SessionCompactEvent = ExtensionEvent<"session_compact">;
+export type SessionCompactFailedEvent = ExtensionEvent<"session_compact_failed">;
+export type SessionBeforeTreeEvent = ExtensionEvent<"session_before_tree">;
+export type SessionTreeEvent = ExtensionEvent<"session_tree">;
+export type InputEvent = ExtensionEvent<"input">;
+export type BeforeAgentStartEvent = ExtensionEvent<"before_agent_start">;
+export type AgentStartEvent = ExtensionEvent<"agent_start">;
+export type AgentEndEvent = ExtensionEvent<"agent_end">;
+export type AgentBeforeSettleEvent = ExtensionEvent<"agent_before_settle">;
+export type AgentSettledEvent = ExtensionEvent<"agent_settled">;
+export type TurnStartEvent = ExtensionEvent<"turn_start">;
+export type TurnEndEvent = ExtensionEvent<"turn_end">;
+export type MessageStartEvent = ExtensionEvent<"message_start">;
+export type MessageUpdateEvent = ExtensionEvent<"message_update">;
+export type MessageEndEvent = ExtensionEvent<"message_end">;
+export type ContextEvent = ExtensionEvent<"context">;
+export type ContextWithSystemEvent = ExtensionEvent<"context_with_system">;
+export type BeforeProviderRequestEvent = ExtensionEvent<"before_provider_request">;
+export type BeforeProviderHeadersEvent = ExtensionEvent<"before_provider_headers">;
+export type AfterProviderResponseEvent = ExtensionEvent<"after_provider_response">;
+export type ToolCallEvent = ExtensionEvent<"tool_call">;
+export type ToolResultEvent = ExtensionEvent<"tool_result">;
+export type ToolExecutionStartEvent = ExtensionEvent<"tool_execution_start">;
+export type ToolExecutionUpdateEvent = ExtensionEvent<"tool_execution_update">;
+export type ToolExecutionEndEvent = ExtensionEvent<"tool_execution_end">;
+export type ModelSelectEvent = ExtensionEvent<"model_select">;
+export type ThinkingLevelSelectEvent = ExtensionEvent<"thinking_level_select">;
+export type UserBashEvent = ExtensionEvent<"user_bash">;
+
+export type ProjectTrustEventResult = NonNullable<ExtensionResult<"project_trust">>;
+export type ResourcesDiscoverEventResult = NonNullable<ExtensionResult<"resources_discover">>;
+export type SessionBeforeSwitchResult = NonNullable<ExtensionResult<"session_before_switch">>;
+export type SessionBeforeForkResult = NonNullable<ExtensionResult<"session_before_fork">>;
+export type SessionBeforeCompactResult = NonNullable<ExtensionResult<"session_before_compact">>;
+export type SessionBeforeTreeResult = NonNullable<ExtensionResult<"session_before_tree">>;
+export type InputEventResult = NonNullable<ExtensionResult<"input">>;
+export type BeforeAgentStartEventResult = NonNullable<ExtensionResult<"before_agent_start">>;
+export type TurnEndEventResult = NonNullable<ExtensionResult<"turn_end">>;
+export type MessageEndEventResult = NonNullable<ExtensionResult<"message_end">>;
+export type ContextEventResult = NonNullable<ExtensionResult<"context">>;
+export type BeforeProviderRequestEventResult = NonNullable<ExtensionResult<"before_provider_request">>;
+export type ToolCallEventResult = NonNullable<ExtensionResult<"tool_call">>;
+export type ToolResultEventResult = NonNullable<ExtensionResult<"tool_result">>;
+export type UserBashEventResult = NonNullable<ExtensionResult<"user_bash">>;
