@@ -2,11 +2,15 @@
 
 import type { ExtensionRunner } from "./extensions/runner.js";
 
+let isContaining = false;
+
 /**
  * From here on an exception nobody catches, and a rejection nobody handles, is told as a fault of the extension its stack
- * leads to; of `<runtime>` when it leads to none.
+ * leads to; of `<runtime>` when it leads to none. Asked for again, it does nothing.
  */
 export function containFaults(runner: () => ExtensionRunner | undefined): void {
+  if (isContaining) return;
+  isContaining = true;
   const contain = (event: string) => (error: unknown) => {
     const current = runner();
     const stack = error instanceof Error ? (error.stack ?? "") : "";

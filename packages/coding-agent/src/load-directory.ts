@@ -7,10 +7,11 @@ import { expandText, foundCommands } from "./core/found-texts.js";
 import { modelAccess } from "./core/model-access.js";
 import type { Extension } from "./extensions/extension.js";
 import { decideTrust as askExtensions } from "./extensions/hooks.js";
-import type { ExtensionModelRegistry } from "./extensions/host.js";
+import type { ExtensionMode, ExtensionModelRegistry } from "./extensions/host.js";
 import { type ExtensionLoadError, ExtensionLoader, type InlineExtension } from "./extensions/loader.js";
 import { ExtensionRunner } from "./extensions/runner.js";
 import { ExtensionRuntime } from "./extensions/runtime.js";
+import type { ExtensionUI } from "./extensions/ui.js";
 import type { Diagnostic } from "./modes/rpc/rpc-types.js";
 import type { AuthStorage } from "./resources/auth.js";
 import type { Environment } from "./resources/config-value.js";
@@ -36,6 +37,8 @@ export interface DirectoryOptions {
   isOffline: boolean;
   /** Extensions whose factories are at hand. */
   inline?: readonly InlineExtension[];
+  /** The mode, and its dialogs once it runs. */
+  outside: () => { mode: ExtensionMode; ui: ExtensionUI | undefined };
   /** The modules extensions import. */
   modules: () => Promise<Record<string, object>>;
 }
@@ -135,7 +138,7 @@ export class DirectoryLoader {
       const decision = await resolveTrust(
         question,
         asked.has("project_trust")
-          ? async () => (await askExtensions(asked, cwd)) ?? { trusted: "undecided" }
+          ? async () => (await askExtensions(asked, { cwd, ...this.#options.outside() })) ?? { trusted: "undecided" }
           : undefined,
       );
       trustDiagnostics.push(...decision.diagnostics);

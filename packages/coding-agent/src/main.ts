@@ -67,7 +67,15 @@ async function start(argv: readonly string[], first: ParsedArgs, io: ModeIo): Pr
     const { exportFile } = await import("./export-file.js");
     return say(io, `${await exportFile(first.values.export, first, startDirectory)}\n`);
   }
-  const loader: DirectoryLoader = new DirectoryLoader(directoryOptions(first, () => loader.shared));
+  /** The runtime once there is one: what extensions do at start comes before. */
+  const current: { runtime?: SessionRuntime } = {};
+  const loader: DirectoryLoader = new DirectoryLoader({
+    ...directoryOptions(first, () => loader.shared),
+    outside: () => ({
+      mode: mode === "text" ? "print" : mode,
+      ui: mode === "rpc" ? current.runtime?.bindings.ui : undefined,
+    }),
+  });
   const atStart = loader.resourcesOf(startDirectory);
   if (first.values["list-models"] && first.unknown.length === 0) {
     const { listModels } = await import("./list-models.js");
@@ -109,6 +117,7 @@ async function start(argv: readonly string[], first: ParsedArgs, io: ModeIo): Pr
       resourcesFor: async (cwd, isReload) => {
         if (isReload) loader.forget();
         directory = await loader.open(cwd, { isLenient: true });
+        if (directory.extensions.runner) containFaults(() => current.runtime?.session.runner);
         return directory.forSession();
       },
     },
@@ -136,6 +145,7 @@ async function start(argv: readonly string[], first: ParsedArgs, io: ModeIo): Pr
     openFile: () => runtime.session.store.getSessionFile(),
   });
   process.on("exit", () => processGroups.endAll()); // whichever way it ends, nothing of ours stays behind
+  current.runtime = runtime;
   if (runner) containFaults(() => runtime.session.runner);
   return modes[mode](runtime, io, {
     prompts,
@@ -169,7 +179,10 @@ async function extensionModules(shared: () => SharedDirectory | undefined): Prom
   return hostModules(shared);
 }
 
-function directoryOptions({ values, lists }: ParsedArgs, shared: () => SharedDirectory | undefined): DirectoryOptions {
+function directoryOptions(
+  { values, lists }: ParsedArgs,
+  shared: () => SharedDirectory | undefined,
+): Omit<DirectoryOptions, "outside"> {
   const sessionDir = values["session-dir"];
   const isOn = (name: keyof ParsedArgs["values"]) => values[name] === true;
   return {

@@ -4,9 +4,10 @@ import type { BeforeToolCallResult, FinishedToolCall } from "@earendil-works/pi-
 import type { ToolCall } from "@earendil-works/pi-ai";
 import type { AgentMessage, NewEntry, SystemPromptOptions } from "./event-parts.js";
 import type { ExtensionEventMap } from "./events.js";
-import type { CustomMessageDraft } from "./host.js";
+import type { CustomMessageDraft, ExtensionMode } from "./host.js";
 import type { ExtensionRunner } from "./runner.js";
 import { textOf } from "./runtime.js";
+import { createUi, type ExtensionUI } from "./ui.js";
 
 type Payload<K extends keyof ExtensionEventMap> = ExtensionEventMap[K]["event"];
 type Result<K extends keyof ExtensionEventMap> = ExtensionEventMap[K]["result"];
@@ -304,12 +305,18 @@ export async function discoverPaths(
   return found;
 }
 
-/** The first yes or no decides. */
-export async function decideTrust(runner: ExtensionRunner, cwd: string): Promise<Result<"project_trust"> | undefined> {
+/** The first yes or no decides. There is no session yet: the context has no more than the directory and the dialogs. */
+export async function decideTrust(
+  runner: ExtensionRunner,
+  { cwd, mode, ui }: { cwd: string; mode: ExtensionMode; ui: ExtensionUI | undefined },
+): Promise<Result<"project_trust"> | undefined> {
+  const { select, confirm, input, notify } = ui ?? createUi(undefined, { theme: () => undefined });
+  const context = { cwd, mode, hasUI: ui !== undefined, ui: { select, confirm, input, notify } };
   let decision: Result<"project_trust"> | undefined;
-  await runner.each("project_trust", { cwd }, (result) => {
+  const take = (result: Result<"project_trust">) => {
     if (result.trusted === "yes" || result.trusted === "no") decision = result;
     return decision !== undefined;
-  });
+  };
+  await runner.each("project_trust", { cwd }, take, undefined, context);
   return decision;
 }

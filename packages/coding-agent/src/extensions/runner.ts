@@ -65,18 +65,19 @@ export class ExtensionRunner {
 
   /**
    * Calls every handler of an event in turn. `take` sees each result, and ends the round by returning true. What a
-   * handler throws is told as a fault, and `failed` may end the round too.
+   * handler throws is told as a fault, and `failed` may end the round too. `context` is for events before there is a session.
    */
   async each<K extends ExtensionEventName>(
     name: K,
     payload: ExtensionEventMap[K]["event"],
     take?: (result: NonNullable<ExtensionResult<K>>, extension: Extension) => unknown,
     failed?: (outcome: Exclude<HandlerOutcome, { kind: "returned" }>, extension: Extension) => unknown,
+    context: unknown = this.context,
   ): Promise<void> {
     const event = Object.assign(payload, { type: name }) as ExtensionEvent<K>;
     for (const extension of this.extensions) {
       for (const handler of extension.handlersOf(name)) {
-        const outcome = await this.#call(extension, name, () => handler(event as never, this.context));
+        const outcome = await this.#call(extension, name, () => handler(event as never, context as ExtensionContext));
         if (outcome.kind !== "returned") {
           if (outcome.kind === "threw") this.runtime.fault(extension.path, name, outcome.error);
           if (failed?.(outcome, extension) === true) return;
