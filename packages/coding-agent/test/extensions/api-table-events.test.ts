@@ -1,8 +1,8 @@
 // Every event of the extension API, in every mode.
 
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { modes } from "./play.js";
-import type { Rows } from "./table/row.js";
+import { prove } from "./table/prove.js";
 import { orderOfARun, removedEvents, runEvents } from "./table/run-events.js";
 import { sessionEvents } from "./table/session-events.js";
 
@@ -24,11 +24,3 @@ const orderOfEvents = [
 test.each(modes)("events of a run come in their order: %s mode", async (mode) => {
   expect(await orderOfARun(mode)).toEqual(orderOfEvents);
 });
-
-function prove(what: string, rows: Rows<string>): void {
-  describe(what, () => {
-    describe.each(Object.entries(rows))("%s", (_, proof) => {
-      test.each(modes)("in %s mode", (mode) => proof(mode));
-    });
-  });
-}
