@@ -78,6 +78,8 @@ class UserIo extends FakeIo {
     super({ writesRecordsOnly: mode === "rpc" });
   }
 
+  holdInput(): void {}
+
   override write(record: object): undefined {
     super.write(record);
     const request = record as JsonRecord;
@@ -137,8 +139,6 @@ async function playIn(
   const runtime = createRuntime(
     {
       agentDir,
-      models,
-      settings,
       ...directory.forSession(),
       resourcesFor: async (folder, isReload) => {
         if (isReload) loader.forget();

@@ -31,7 +31,7 @@ export const sessionEvents: Rows<SessionEventName> = {
     expect(trusted.requests).toEqual([["From the project"]]);
     expect(asked).toEqual([{ type: "project_trust", cwd: expect.stringMatching(/project$/) }, true]);
     // Undecided: modes that ask nobody do not trust.
-    const { requests } = await play(mode, (pi) => pi.on("project_trust", () => ({ trusted: "undecided" as const })), {
+    const { requests } = await play(mode, (pi) => void pi.on("project_trust", () => ({ trusted: "undecided" })), {
       files: { "project/.pi/prompts/mine.md": "From the project" },
       prompts: ["/mine"],
     });
@@ -138,7 +138,7 @@ export const sessionEvents: Rows<SessionEventName> = {
       { type: "session_before_switch", reason: "resume", targetSessionFile },
     ]);
     if (mode !== "rpc") return;
-    const { answers } = await play(mode, (pi) => pi.on("session_before_switch", () => ({ cancel: true })), {
+    const { answers } = await play(mode, (pi) => void pi.on("session_before_switch", () => ({ cancel: true })), {
       prompts: [],
       drive: async ({ ask }) => void (await ask({ type: "new_session" })),
     });
