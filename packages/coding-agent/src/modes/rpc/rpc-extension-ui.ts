@@ -74,7 +74,10 @@ export class RpcExtensionUI implements UiTransport {
     const dialog = typeof id === "string" ? this.#open.get(id) : undefined;
     if (!dialog) return;
     const { method, options } = dialog;
-    if (record.cancelled === true) return dialog.end({ cancelled: true });
+    if (record.cancelled === true) {
+      dialog.end({ cancelled: true });
+      return;
+    }
     const value = method === "confirm" ? record.confirmed : record.value;
     const fits =
       method === "confirm"
