@@ -16,6 +16,7 @@ import { InputStage, type TypedInput } from "./input.js";
 import type { AgentMessage, BashExecutionMessage, CustomMessage } from "./messages.js";
 import { ModelSelection } from "./models.js";
 import { Queues } from "./queue.js";
+import { RecordedSelection } from "./recorded-selection.js";
 import { RunRecovery } from "./recovery.js";
 import { type RunOutcome, Runs } from "./run.js";
 import { inputTransform, type JoinedExtensions, joinExtensions } from "./session-extensions.js";
@@ -44,8 +45,7 @@ export class AgentSession {
   readonly #stored = new WeakSet<AgentMessage>();
   /** Commands that ended during the run under way; they join the conversation after it. */
   #finishedCommands: BashExecutionMessage[] = [];
-  /** The selection the session file knows of. */
-  #recorded: { model: string | null; level: string | null };
+  readonly #recorded: RecordedSelection;
   /** The model a run was accepted for answers its first turn, whatever is chosen meanwhile. */
   #firstTurn: { model: Model; level: ThinkingLevel } | undefined;
 
@@ -89,11 +89,7 @@ export class AgentSession {
       recordLevel: () => this.#recordSelection(),
       ...(bridge && { selected: bridge.selected, levelSelected: bridge.levelSelected }),
     });
-    const { model: recordedModel, thinkingLevel: recordedLevel } = this.store.buildSessionContext();
-    this.#recorded = {
-      model: recordedModel && `${recordedModel.provider}/${recordedModel.modelId}`,
-      level: recordedLevel,
-    };
+    this.#recorded = new RecordedSelection(this.store);
     // A new session begins with what it starts with; a resumed one notes a difference when it is written to again.
     if (this.store.getEntries().length === 0) this.#recordSelection();
     this.#shell = new UserShell({
@@ -481,11 +477,7 @@ export class AgentSession {
   }
 
   #recordSelection(): void {
-    const { model, level } = this.models;
-    const name = model && `${model.provider}/${model.id}`;
-    if (model && name !== this.#recorded.model) this.store.appendModelChange(model.provider, model.id);
-    if (level !== this.#recorded.level) this.store.appendThinkingLevelChange(level);
-    this.#recorded = { model: name, level };
+    this.#recorded.update(this.models.model, this.models.level);
   }
 
   /** The store's step of the line: what is announced has been written. */
