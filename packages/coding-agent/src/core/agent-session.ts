@@ -16,7 +16,6 @@ import { InputStage, type TypedInput } from "./input.js";
 import type { AgentMessage, BashExecutionMessage, CustomMessage } from "./messages.js";
 import { ModelSelection } from "./models.js";
 import { Queues } from "./queue.js";
-import { RecordedSelection } from "./recorded-selection.js";
 import { RunRecovery } from "./recovery.js";
 import { type RunOutcome, Runs } from "./run.js";
 import { inputTransform, type JoinedExtensions, joinExtensions } from "./session-extensions.js";
@@ -45,7 +44,8 @@ export class AgentSession {
   readonly #stored = new WeakSet<AgentMessage>();
   /** Commands that ended during the run under way; they join the conversation after it. */
   #finishedCommands: BashExecutionMessage[] = [];
-  readonly #recorded: RecordedSelection;
+  /** The selection the session file knows of. */
+  #recorded: { model: string | null; level: string | null };
   /** The model a run was accepted for answers its first turn, whatever is chosen meanwhile. */
   #firstTurn: { model: Model; level: ThinkingLevel } | undefined;
 
@@ -89,7 +89,11 @@ export class AgentSession {
       recordLevel: () => this.#recordSelection(),
       ...(bridge && { selected: bridge.selected, levelSelected: bridge.levelSelected }),
     });
-    this.#recorded = new RecordedSelection(this.store);
+    const { model: recordedModel, thinkingLevel: recordedLevel } = this.store.buildSessionContext();
+    this.#recorded = {
+      model: recordedModel && `${recordedModel.provider}/${recordedModel.modelId}`,
+      level: recordedLevel,
+    };
     // A new session begins with what it starts with; a resumed one notes a difference when it is written to again.
     if (this.store.getEntries().length === 0) this.#recordSelection();
     this.#shell = new UserShell({
@@ -477,7 +481,11 @@ export class AgentSession {
   }
 
   #recordSelection(): void {
-    this.#recorded.update(this.models.model, this.models.level);
+    const { model, level } = this.models;
+    const name = model && `${model.provider}/${model.id}`;
+    if (model && name !== this.#recorded.model) this.store.appendModelChange(model.provider, model.id);
+    if (level !== this.#recorded.level) this.store.appendThinkingLevelChange(level);
+    this.#recorded = { model: name, level };
   }
 
   /** The store's step of the line: what is announced has been written. */

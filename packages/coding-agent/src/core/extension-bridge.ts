@@ -10,7 +10,6 @@ import type {
   ThinkingLevel,
   UserMessage,
 } from "@earendil-works/pi-ai";
-import { customMessage } from "../extensions/custom-message.js";
 import type { NewEntry, SystemPromptOptions } from "../extensions/event-parts.js";
 import type { ExtensionEventMap, ExtensionEventName } from "../extensions/events.js";
 import {
@@ -24,10 +23,11 @@ import {
   startRun,
   transformMessages,
 } from "../extensions/hooks.js";
+import type { CustomMessageDraft } from "../extensions/host.js";
 import type { ExtensionRunner } from "../extensions/runner.js";
 import type { AgentSessionEvent } from "./events.js";
 import type { TypedInput } from "./input.js";
-import type { AgentMessage } from "./messages.js";
+import type { AgentMessage, CustomMessage } from "./messages.js";
 import { toLlmMessage } from "./to-llm.js";
 import { userText } from "./user-text.js";
 
@@ -266,6 +266,18 @@ export class ExtensionBridge {
       messages: all.filter((message) => !isSystem(message)) as Message[],
     };
   }
+}
+
+/** A message of an extension as it stands in a conversation. */
+export function customMessage({ customType, content, display = true, details }: CustomMessageDraft): CustomMessage {
+  return {
+    role: "custom",
+    customType,
+    content,
+    display,
+    ...(details !== undefined && { details }),
+    timestamp: Date.now(),
+  };
 }
 
 function origin(message: AgentMessage) {

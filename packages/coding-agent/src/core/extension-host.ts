@@ -2,7 +2,6 @@
 
 import { type AgentToolResult, runTools } from "@earendil-works/pi-agent-core";
 import type { ImageContent, Model, ThinkingLevel } from "@earendil-works/pi-ai";
-import { customMessage } from "../extensions/custom-message.js";
 import type {
   CompactOptions,
   ContextUsage,
@@ -22,6 +21,7 @@ import type { ExtensionUI } from "../extensions/ui.js";
 import type { SlashCommand } from "../modes/rpc/rpc-types.js";
 import type { AgentSession } from "./agent-session.js";
 import type { AgentSessionEvent } from "./events.js";
+import { customMessage } from "./extension-bridge.js";
 import type { ToolBox } from "./tool-box.js";
 
 /** What the mode brings: it may come later than the session. */

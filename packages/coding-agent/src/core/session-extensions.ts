@@ -1,12 +1,11 @@
 // Joins the extensions of a session to its parts.
 
 import type { Model } from "@earendil-works/pi-ai";
-import { customMessage } from "../extensions/custom-message.js";
 import type { NewEntry } from "../extensions/event-parts.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import type { CompactionLimits } from "./compaction/compactor.js";
 import type { Conversation } from "./conversation.js";
-import { ExtensionBridge, type ExtensionBridgeOptions } from "./extension-bridge.js";
+import { customMessage, ExtensionBridge, type ExtensionBridgeOptions } from "./extension-bridge.js";
 import { ExtensionChanges } from "./extension-changes.js";
 import type { InputTransform } from "./input.js";
 import type { AgentMessage, CustomMessage } from "./messages.js";
