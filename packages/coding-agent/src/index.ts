@@ -26,20 +26,6 @@ export type { RecoverySettings } from "./core/recovery.js";
 export type { RunOutcome } from "./core/run.js";
 export { type Replacement, type SessionChange, SessionRuntime } from "./core/session-runtime.js";
 export type { ToolSelection } from "./core/tool-selection.js";
-export type {
-  CommandDefinition,
-  ExtensionAPI,
-  ExtensionCommandContext,
-  ExtensionContext,
-  ExtensionFactory,
-  ExtensionToolContext,
-  FlagDefinition,
-  ReplacedSessionContext,
-} from "./extensions/api.js";
-export type { ExtensionEvent, ExtensionEventName, ExtensionResult } from "./extensions/events.js";
-export type { ExtensionModelRegistry, ProviderRegistration } from "./extensions/host.js";
-export type { ToolDefinition } from "./extensions/tool-definition.js";
-export type { ExtensionUI } from "./extensions/ui.js";
 export { processGroups } from "./lib/shell.js";
 export { type JsonAgentSessionEvent, type JsonMessageUpdate, toJsonEvent } from "./modes/json-event.js";
 export { RpcClient, type RpcClientEvent, type RpcClientOptions, RpcCommandError } from "./modes/rpc/rpc-client.js";

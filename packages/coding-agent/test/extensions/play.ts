@@ -78,8 +78,6 @@ class UserIo extends FakeIo {
     super({ writesRecordsOnly: mode === "rpc" });
   }
 
-  holdInput(): void {}
-
   override write(record: object): undefined {
     super.write(record);
     const request = record as JsonRecord;
