@@ -97,6 +97,12 @@ describe("what a module may be", () => {
   ])("%s", async (_, files, expected) => {
     const [name] = Object.keys(files) as [string];
     expect(await bench(files).load(name)).toEqual([expected]);
+    const { place } = bench(files);
+    const options = { modules: async () => ({ "pi-host": host }), cacheDir: `${place.root}/cache` };
+    const first = new ExtensionLoader(options);
+    expect(await loadIn(place, first, [name])).toEqual([expected]);
+    first.forget();
+    expect(await loadIn(place, new ExtensionLoader(options), [name])).toEqual([expected]);
   });
 });
 
@@ -115,6 +121,9 @@ describe("what cannot be loaded", () => {
     expect(error).toMatchObject({ name: "ExtensionLoadError", path: `${place.root}/x.ts` });
     expect((error as Error).message).toContain(`Cannot load extension "${place.root}/x.ts": `);
     expect((error as Error).message).toContain(reason);
+    const cached = new ExtensionLoader({ modules: async () => ({}), cacheDir: `${place.root}/cache` });
+    const again = await loadIn(place, cached, ["x.ts"]).catch((failure: Error) => failure);
+    expect((again as Error).message).toBe((error as Error).message);
   });
 
   test("a file that is not there", async () => {
@@ -140,7 +149,7 @@ describe("what cannot be loaded", () => {
 
 describe("again and again", () => {
   const counting =
-    "let runs = 0;\nexport default (pi) => { runs += 1; pi.registerCommand(`${label}${runs}`, { handler() {} }); };";
+    "let runs = 0;\nexport default (pi) => { runs += 1; pi.registerCommand(label + runs, { handler() {} }); };";
   const text = `import { label } from "./label";\n${counting}`;
 
   test("modules stay evaluated from session to session, their factories run each time", async () => {
