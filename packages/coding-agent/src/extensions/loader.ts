@@ -6,7 +6,6 @@ import { dirname } from "node:path";
 import type { Jiti } from "jiti";
 import type { SourceInfo } from "../modes/rpc/rpc-types.js";
 import type { ExtensionFactory } from "./api.js";
-import { CompiledEntries } from "./compiled-entries.js";
 import { createApi } from "./create-api.js";
 import { Extension } from "./extension.js";
 import { type ExtensionRuntime, textOf } from "./runtime.js";
@@ -44,7 +43,6 @@ export class ExtensionLoadError extends Error {
 /** Loads extensions for session after session: modules stay evaluated until `forget`. */
 export class ExtensionLoader {
   readonly #options: LoaderOptions;
-  readonly #entries: CompiledEntries | undefined;
   #jiti: Promise<Jiti> | undefined;
   readonly #factories = new Map<string, Promise<ExtensionFactory>>();
   /** The folders of the extensions evaluated so far. */
@@ -52,7 +50,6 @@ export class ExtensionLoader {
 
   constructor(options: LoaderOptions) {
     this.#options = options;
-    this.#entries = options.cacheDir === undefined ? undefined : new CompiledEntries(options.cacheDir);
   }
 
   /** Modules of the extensions loaded so far are evaluated anew from now on; what is below their node_modules stays. */
@@ -120,27 +117,10 @@ export class ExtensionLoader {
     if (!existsSync(path)) throw new Error("there is no such file");
     this.#jiti ??= this.#createJiti();
     const jiti = await this.#jiti;
-    const module = await this.#import(jiti, path);
+    const module = await jiti.import<unknown>(path);
     const factory = defaultExportOf(module);
     if (typeof factory !== "function") throw new Error("its default export is not a function");
     return factory as ExtensionFactory;
-  }
-
-  /** The module of an entry file. TypeScript is taken as it was compiled before, which saves a third of the time. */
-  async #import(jiti: Jiti, path: string): Promise<unknown> {
-    const entries = this.#entries;
-    if (!entries || !/\.m?ts$/.test(path)) return jiti.import(path);
-    const loaded = createRequire(import.meta.url).cache[path];
-    // Another extension has imported it.
-    if (loaded) return jiti.import(path);
-    let compiled: string;
-    try {
-      compiled = entries.get(path, (source) => compile(jiti, path, source));
-    } catch {
-      // Told of by the way that compiles it again.
-      return jiti.import(path);
-    }
-    return jiti.evalModule(compiled, { filename: path, ext: ".cjs", async: true });
   }
 
   async #createJiti(): Promise<Jiti> {
@@ -155,13 +135,6 @@ export class ExtensionLoader {
       interopDefault: true,
     });
   }
-}
-
-/** Throws for a text that cannot be compiled. */
-function compile(jiti: Jiti, path: string, source: string): string {
-  const text = jiti.transform({ source, filename: path, ts: true, async: true, interopDefault: true });
-  if (text.includes("__JITI_ERROR__")) throw new Error(`Cannot compile "${path}"`);
-  return text;
 }
 
 /** Lets go of what was evaluated below folders, but for what is in a node_modules there. */
