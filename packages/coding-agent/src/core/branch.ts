@@ -26,7 +26,7 @@ export interface NavigationRequest {
   replaceInstructions?: boolean | undefined;
   /** Put on the summary, or on the entry itself. */
   label?: string | undefined;
-  /** A message of the user is to be written anew: the leaf goes to the entry before it. */
+  /** A message of the user is to be written anew: the leaf goes to the entry before it. Going nowhere tells nobody then. */
   rewritesMessage?: boolean | undefined;
 }
 
@@ -85,7 +85,7 @@ export class Branches {
     const { entryId } = request;
     if (!store.getEntry(entryId)) throw new CommandError("not_found", `Entry not found: ${entryId}`, "entryId");
     const isThere = store.getLeafId() === entryId && placeOf(request, store) === entryId;
-    if (isThere && request.label === undefined) return { cancelled: false, leafId: entryId };
+    if (isThere && request.rewritesMessage && request.label === undefined) return { cancelled: false, leafId: entryId };
     if (!hooks) return this.#go(request, undefined);
     const kept = new Set(store.getBranch(entryId).map(({ id }) => id));
     const left = store.getBranch().filter(({ id }) => !kept.has(id));

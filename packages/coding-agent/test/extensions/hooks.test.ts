@@ -117,7 +117,10 @@ describe("gates", () => {
       () => ({ trusted: "no", remember: true }),
       () => ({ trusted: "yes" }),
     );
-    expect(await decideTrust(runner, "/")).toEqual({ trusted: "no", remember: true });
+    expect(await decideTrust(runner, { cwd: "/", mode: "print", ui: undefined })).toEqual({
+      trusted: "no",
+      remember: true,
+    });
   });
 });
 

@@ -29,7 +29,7 @@ export interface PlayOptions {
   answers?: readonly (readonly ScriptStep[])[];
   /** Files below the workspace. */
   files?: Record<string, unknown>;
-  directory?: Partial<DirectoryOptions>;
+  directory?: Partial<Omit<DirectoryOptions, "outside">>;
   /** Sessions in memory, without a file. */
   inMemory?: boolean;
   /** Model to begin with. */
@@ -128,6 +128,7 @@ async function playIn(
     isOffline: true,
     inline: [extensions].flat().map((factory) => ({ factory: factory as ExtensionFactory })),
     modules: async () => ({}),
+    outside: () => ({ mode, ui: undefined }),
     ...options.directory,
   });
   let directory = await loader.open(cwd);
