@@ -1,5 +1,6 @@
 // A model's arguments → parameters of a tool: coerced where the meaning is plain ("5" → 5), refused by name otherwise.
 
+import { convertPlain } from "./convert-plain.js";
 import type { AnyAgentTool } from "./types.js";
 
 interface Validator {
@@ -28,6 +29,9 @@ export async function coerceArguments(
   if (validator.Check(args)) return args;
   const converted = Convert(schema, withoutNulls(structuredClone(args), schema));
   if (validator.Check(converted)) return converted;
+  // The library converts only what it has made itself.
+  const plain = convertPlain(schema, converted);
+  if (validator.Check(plain)) return plain;
   throw new Error(describe(tool.name, validator.Errors(converted), args));
 }
 

@@ -209,8 +209,12 @@ export class DirectoryLoader {
     const { cwd, agentDir, isTrusted, models, settings } = resources;
     let found = first;
     const providers = this.#providersOf(resources);
+    // Faults of extensions that could not be loaded are told by a runner, even of none.
+    const hasFailed = more.diagnostics.some(({ source }) => source === "extensions");
     const runner =
-      more.loaded.length > 0 ? new ExtensionRunner({ extensions: more.loaded, runtime: more.runtime }) : undefined;
+      more.loaded.length > 0 || hasFailed
+        ? new ExtensionRunner({ extensions: more.loaded, runtime: more.runtime })
+        : undefined;
     if (runner) more.runtime.bindProviders(providers);
     const promptFiles = loadSystemPromptFiles({ cwd, agentDir, isTrusted });
     const extensions: LoadedExtensions = {

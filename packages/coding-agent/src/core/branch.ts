@@ -26,6 +26,8 @@ export interface NavigationRequest {
   replaceInstructions?: boolean | undefined;
   /** Put on the summary, or on the entry itself. */
   label?: string | undefined;
+  /** A message of the user is to be written anew: the leaf goes to the entry before it. Going nowhere tells nobody then. */
+  rewritesMessage?: boolean | undefined;
 }
 
 export interface BranchHooks {
@@ -82,6 +84,8 @@ export class Branches {
     const { store, hooks } = this.#options;
     const { entryId } = request;
     if (!store.getEntry(entryId)) throw new CommandError("not_found", `Entry not found: ${entryId}`, "entryId");
+    const isThere = store.getLeafId() === entryId && placeOf(request, store) === entryId;
+    if (isThere && request.rewritesMessage && request.label === undefined) return { cancelled: false, leafId: entryId };
     if (!hooks) return this.#go(request, undefined);
     const kept = new Set(store.getBranch(entryId).map(({ id }) => id));
     const left = store.getBranch().filter(({ id }) => !kept.has(id));
@@ -105,16 +109,18 @@ export class Branches {
     if (!made) return { cancelled: true, leafId: store.getLeafId() };
     const { text, details, usage } = made as { text: string; details?: unknown; usage?: Usage };
     const isSummary = text !== ""; // without, a model was shown none of what is left
-    if (isSummary) store.branchWithSummary(entryId, text, details, given ? true : undefined, usage);
-    else store.branch(entryId);
-    const leafId = store.getLeafId() as string;
+    const place = placeOf(request, store);
+    if (isSummary) store.branchWithSummary(place, text, details, given ? true : undefined, usage);
+    else moveTo(store, place);
+    const leafId = store.getLeafId();
+    const summaryId = isSummary ? (leafId as string) : undefined;
     if (label !== undefined) {
-      store.appendLabelChange(leafId, label);
+      store.appendLabelChange(summaryId ?? entryId, label);
       // The label is a note about the place, not a place to go on from.
-      store.branch(leafId);
+      moveTo(store, leafId);
     }
     reload();
-    const summaryEntryId = isSummary ? { summaryEntryId: leafId } : {};
+    const summaryEntryId = summaryId === undefined ? {} : { summaryEntryId: summaryId };
     await this.#options.hooks?.after({
       newLeafId: leafId,
       oldLeafId,
@@ -156,6 +162,18 @@ export class Branches {
       this.#running = undefined;
     }
   }
+}
+
+/** Where the leaf goes; null is before the first entry. */
+function placeOf({ entryId, rewritesMessage }: NavigationRequest, store: SessionManager): string | null {
+  const entry = store.getEntry(entryId);
+  const isTyped = entry?.type === "message" && entry.message?.role === "user";
+  return rewritesMessage && isTyped ? entry.parentId : entryId;
+}
+
+function moveTo(store: SessionManager, id: string | null): void {
+  if (id === null) store.resetLeaf();
+  else store.branch(id);
 }
 
 /** What the model saw of the branch that is left, behind the deepest entry it has in common with the target's. */

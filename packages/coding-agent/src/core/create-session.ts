@@ -216,6 +216,8 @@ function openSession(options: SessionOptions, start: SessionStart, around: Surro
   });
   const begin = async (reason: StartReason, previousSessionFile?: string) => {
     if (!runner || !extensions) return;
+    // What went wrong before is told now: there is somebody to hear it.
+    runner.runtime.onFault((fault) => void session.announce({ type: "extension_error", ...fault }));
     await runner.each("session_start", { reason, ...(previousSessionFile !== undefined && { previousSessionFile }) });
     if (!runner.has("resources_discover")) return;
     const when = reason === "reload" ? "reload" : "startup";
@@ -255,7 +257,6 @@ function bindExtensions(
       fault: (event, error) => runtime.fault("<runtime>", event, error),
     }),
   );
-  runtime.onFault((fault) => void session.announce({ type: "extension_error", ...fault }));
 }
 
 function makeToolBox(

@@ -167,7 +167,7 @@ export class ExtensionBridge {
     const passed = await passInput(this.#runner, {
       text,
       source,
-      ...(images && { images: [...images] }),
+      ...(images?.length && { images: [...images] }),
       ...(streamingBehavior && { streamingBehavior }),
     });
     if (passed === "handled") return passed;

@@ -267,6 +267,7 @@ export class SessionHost implements ExtensionHost {
       instructions: customInstructions,
       replaceInstructions,
       label,
+      rewritesMessage: true,
     });
     return { cancelled };
   }

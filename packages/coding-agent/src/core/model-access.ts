@@ -46,8 +46,14 @@ export function modelAccess(models: ModelRegistry, providers: ExtensionProviders
         : undefined,
     getProviderAuth: async (id) => {
       const auth = await authOf(id).catch(() => undefined);
+      if (!auth) return undefined;
+      const { apiKey, headers } = auth;
       const baseUrl = models.allModelsOf(id)[0]?.baseUrl;
-      return auth && { ...auth, ...(baseUrl !== undefined && { baseUrl }) };
+      return {
+        ...(apiKey !== undefined && { apiKey }),
+        ...(headers && { headers }),
+        ...(baseUrl !== undefined && { baseUrl }),
+      };
     },
     getRegisteredProviderConfig: (id) => providers.get(id),
     getRegisteredProviderIds: () => providers.names,

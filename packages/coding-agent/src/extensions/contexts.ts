@@ -3,18 +3,23 @@
 import type { ExtensionCommandContext, ExtensionContext, ExtensionToolContext, ReplacedSessionContext } from "./api.js";
 import type { ReplaceOptions } from "./host.js";
 import type { ExtensionRuntime } from "./runtime.js";
+import type { ExtensionUI } from "./ui.js";
 
-/** The context of handlers. One serves all: it reads everything from the session when it is asked. */
-export function handlerContext(runtime: ExtensionRuntime): ExtensionContext {
+/**
+ * The context of handlers. One serves all: it reads everything from the session when it is asked. `around` makes what
+ * extensions see of a UI that reaches somebody.
+ */
+export function handlerContext(runtime: ExtensionRuntime, around: (ui: ExtensionUI) => ExtensionUI): ExtensionContext {
+  const hasUi = () => runtime.host.mode === "tui" || runtime.host.mode === "rpc";
   return {
     get ui() {
-      return runtime.host.ui;
+      return hasUi() ? around(runtime.host.ui) : runtime.host.ui;
     },
     get mode() {
       return runtime.host.mode;
     },
     get hasUI() {
-      return runtime.host.mode === "tui" || runtime.host.mode === "rpc";
+      return hasUi();
     },
     get cwd() {
       return runtime.host.cwd;

@@ -58,11 +58,7 @@ export class ExtensionLoader {
   /** Modules of the extensions loaded so far are evaluated anew from now on; what is below their node_modules stays. */
   forget(): void {
     this.#factories.clear();
-    const { cache } = createRequire(import.meta.url);
-    for (const path of Object.keys(cache)) {
-      const isOwn = (root: string) => path.startsWith(root) && !path.slice(root.length).includes("/node_modules/");
-      if ([...this.#roots].some(isOwn)) delete cache[path];
-    }
+    forgetModules([...this.#roots]);
   }
 
   /**
@@ -107,11 +103,15 @@ export class ExtensionLoader {
     let factory = this.#factories.get(path);
     if (!factory) {
       const folder = sourceInfo.origin === "package" ? sourceInfo.baseDir : undefined;
-      this.#roots.add(`${folder ?? dirname(path)}/`);
+      const root = `${folder ?? dirname(path)}/`;
+      this.#roots.add(root);
       factory = this.#evaluate(path);
       this.#factories.set(path, factory);
       // One that failed may be mended before the next session.
-      factory.catch(() => this.#factories.delete(path));
+      factory.catch(() => {
+        this.#factories.delete(path);
+        forgetModules([root]);
+      });
     }
     return factory;
   }
@@ -138,6 +138,14 @@ export class ExtensionLoader {
       interopDefault: true,
     });
   }
+}
+
+/** Lets go of what was evaluated below folders, but for what is in a node_modules there. */
+function forgetModules(roots: readonly string[]): void {
+  const { cache } = createRequire(import.meta.url);
+  const isBelow = (path: string, root: string) =>
+    path.startsWith(root) && !path.slice(root.length).includes("node_modules/");
+  for (const path of Object.keys(cache)) if (roots.some((root) => isBelow(path, root))) delete cache[path];
 }
 
 /** `export default`, `module.exports`, and a default that was wrapped once more on the way. */

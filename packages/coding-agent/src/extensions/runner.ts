@@ -8,6 +8,7 @@ import type { Extension } from "./extension.js";
 import type { ExtensionHost, RegisteredTool } from "./host.js";
 import type { ExtensionRuntime } from "./runtime.js";
 import { toAgentTool } from "./tool-definition.js";
+import { WaitingSpan } from "./waiting-span.js";
 
 /** Milliseconds after which a handler that has not returned is told of: 30 s. */
 const slowAfterMs = 30_000;
@@ -45,7 +46,8 @@ export class ExtensionRunner {
     this.extensions = options.extensions;
     this.runtime = options.runtime;
     this.#slowAfterMs = options.slowAfterMs ?? slowAfterMs;
-    this.context = handlerContext(this.runtime);
+    const waiting = new WaitingSpan((name, span) => void (this.has(name) && this.each(name, span)));
+    this.context = handlerContext(this.runtime, (ui) => waiting.around(ui));
     this.commandContext = commandContext(this.runtime, this.context);
   }
 

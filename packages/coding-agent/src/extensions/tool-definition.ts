@@ -2,6 +2,7 @@
 
 import type { AgentToolResult, AnyAgentTool } from "@earendil-works/pi-agent-core";
 import type { Static, TSchema } from "typebox";
+import { textOf } from "./runtime.js";
 
 /**
  * How the model reaches a tool. `direct` and `model-only` tools are declared to it while active; those of the other
@@ -67,8 +68,13 @@ export function toAgentTool(definition: AnyToolDefinition, contextOf: (toolCallI
     ...(prepareArguments && { prepareArguments: (args: unknown) => definition.prepareArguments?.(args) }),
     execute: async (toolCallId, params, signal, onUpdate) => {
       const update = (partial: AgentToolResult) => void onUpdate(partial);
-      const result = await definition.execute(toolCallId, params, signal, update, contextOf(toolCallId));
-      return withDefaults(result);
+      try {
+        return withDefaults(await definition.execute(toolCallId, params, signal, update, contextOf(toolCallId)));
+      } catch (error) {
+        // An abort is the loop's to tell.
+        if (signal?.aborted) throw error;
+        return { content: [{ type: "text", text: textOf(error) }], details: {}, isError: true };
+      }
     },
   };
 }

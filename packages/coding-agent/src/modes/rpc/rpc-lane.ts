@@ -65,7 +65,7 @@ export class CommandLane {
     if (order === "immediate") {
       this.#start(item, this.#cancelFor(item.name));
     } else if (order === "onlooker" && (this.#seesPresent() || this.#options.isStarting?.())) this.#start(item);
-    else if (order === "free" && this.#seesPresent() && !this.#isHeld()) this.#start(item);
+    else if (order === "free" && !item.ready && this.#seesPresent() && !this.#isHeld()) this.#start(item);
     else {
       this.#waiting.push(item);
       void this.#pump();
