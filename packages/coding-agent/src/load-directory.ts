@@ -8,7 +8,7 @@ import { modelAccess } from "./core/model-access.js";
 import type { Extension } from "./extensions/extension.js";
 import { decideTrust as askExtensions } from "./extensions/hooks.js";
 import type { ExtensionMode, ExtensionModelRegistry } from "./extensions/host.js";
-import { type ExtensionLoadError, ExtensionLoader, type InlineExtension } from "./extensions/loader.js";
+import type { ExtensionLoadError, ExtensionLoader, InlineExtension } from "./extensions/loader.js";
 import { ExtensionRunner } from "./extensions/runner.js";
 import { ExtensionRuntime } from "./extensions/runtime.js";
 import type { ExtensionUI } from "./extensions/ui.js";
@@ -64,7 +64,7 @@ export interface SharedDirectory {
 /** Loads directories for one process. Keys are the user's, and those of the command line hold for all of them. */
 export class DirectoryLoader {
   readonly #options: DirectoryOptions;
-  readonly #loader: ExtensionLoader;
+  #loader: ExtensionLoader | undefined;
   readonly #resources = new Map<string, Resources>();
   readonly #providers = new Map<Resources, ExtensionProviders>();
   /** Values of extensions' flags. */
@@ -74,8 +74,6 @@ export class DirectoryLoader {
 
   constructor(options: DirectoryOptions) {
     this.#options = options;
-    const { agentDir } = loadedAgentDir(options);
-    this.#loader = new ExtensionLoader({ modules: options.modules, cacheDir: join(agentDir, "cache", "extensions") });
   }
 
   /** Settings, credentials and models, without asking anybody and without running any extension. */
@@ -93,16 +91,17 @@ export class DirectoryLoader {
     for (const [name, value] of values) this.#flags.set(name, value);
   }
 
-  /** What sessions that extensions make share with the one in use; undefined before a directory was opened. */
+  /** What sessions that extensions make share with the one in use; undefined before the first extension was loaded. */
   get shared(): SharedDirectory | undefined {
     const opened = this.#opened;
-    return opened && { ...opened, extensionLoader: this.#loader, flags: this.#flags };
+    if (!opened || !this.#loader) return undefined;
+    return { ...opened, extensionLoader: this.#loader, flags: this.#flags };
   }
 
   /** Settings are read and modules evaluated anew from now on. */
   forget(): void {
     this.#resources.clear();
-    this.#loader.forget();
+    this.#loader?.forget();
   }
 
   /**
@@ -118,8 +117,8 @@ export class DirectoryLoader {
       failures.push({ severity: "error", source: "extensions", message: error.message, path: error.path });
       runtime.fault(error.path, "load", error.message);
     };
-    const load = (found: FoundResources, loaded: readonly Extension[]) =>
-      this.#loader.load([...found.extensions, ...this.#inlineFiles()], runtime, {
+    const load = async (found: FoundResources, loaded: readonly Extension[]) =>
+      (await this.#extensionLoader()).load([...found.extensions, ...this.#inlineFiles()], runtime, {
         loaded,
         ...(isLenient && { onError }),
       });
@@ -152,6 +151,15 @@ export class DirectoryLoader {
       }
     }
     return this.#loaded(resources, found, { loaded, runtime, diagnostics: [...failures, ...trustDiagnostics] });
+  }
+
+  async #extensionLoader(): Promise<ExtensionLoader> {
+    // A start without extensions has nothing of their loader in memory.
+    const { ExtensionLoader } = await import("./extensions/loader.js");
+    const { modules } = this.#options;
+    const { agentDir } = loadedAgentDir(this.#options);
+    this.#loader ??= new ExtensionLoader({ modules, cacheDir: join(agentDir, "cache", "extensions") });
+    return this.#loader;
   }
 
   #load(cwd: string, isTrusted: boolean | undefined): Resources {

@@ -149,7 +149,7 @@ async function start(argv: readonly string[], first: ParsedArgs, io: ModeIo): Pr
   if (runner) containFaults(() => runtime.session.runner);
   return modes[mode](runtime, io, {
     prompts,
-    theme: () => theme,
+    theme: () => theme?.(),
     rpc: {
       stored,
       diagnostics,
@@ -170,12 +170,12 @@ function flagsOf(runner: ExtensionRunner | undefined): Map<string, ExtensionFlag
 }
 
 /** The colours of `ctx.ui.theme`; there once the modules extensions import are. */
-let theme: object | undefined;
+let theme: (() => object) | undefined;
 
 async function extensionModules(shared: () => SharedDirectory | undefined): Promise<Record<string, object>> {
   // Loaded with the first extension: saves a start without any 80 ms and 10 MB.
   const { hostModules, defaultTheme } = await import("./host-modules.js");
-  theme = defaultTheme();
+  theme = defaultTheme;
   return hostModules(shared);
 }
 

@@ -45,6 +45,8 @@ export class CommandLane {
   readonly #options: LaneOptions;
   readonly #waiting: LaneItem[] = [];
   readonly #running = new Set<Promise<void>>();
+  /** Those that nothing waits for while input comes. */
+  readonly #free = new Set<Promise<void>>();
   #openTexts = 0;
   #changing = false;
   #pumping = false;
@@ -87,6 +89,11 @@ export class CommandLane {
   /** Resolves when everything submitted so far has been started, and texts and changes are answered. */
   async idle(): Promise<void> {
     while (this.#waiting.length > 0 || this.#openTexts > 0 || this.#changing) await this.#change();
+  }
+
+  /** Resolves when the commands of extensions that were started have been answered. */
+  async freeDone(): Promise<void> {
+    while (this.#free.size > 0) await Promise.all(this.#free);
   }
 
   /** Resolves when everything that was started has been answered. */
@@ -158,11 +165,13 @@ export class CommandLane {
     if (changesSession) this.#changing = true;
     const done = run(cancelled).finally(() => {
       this.#running.delete(done);
+      this.#free.delete(done);
       if (isText) this.#openTexts -= 1;
       if (changesSession) this.#changing = false;
       if (isText || changesSession) this.#changed();
     });
     this.#running.add(done);
+    if (order === "free") this.#free.add(done);
   }
 
   #listeners: (() => void)[] = [];

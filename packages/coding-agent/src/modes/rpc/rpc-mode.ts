@@ -23,6 +23,9 @@ export const heldAboveUnsent = 8 * 1024 * 1024;
 /** After a signal, what was received before it is waited for this long: half of what the signal leaves. */
 const idleLimitMs = 500;
 
+/** At the end of input commands of extensions that were started are waited for this long, as handlers of the end are: 10 s. */
+const commandLimitMs = 10_000;
+
 export type RpcModeOptions = Omit<RpcContext, "runtime" | "waitingTexts">;
 
 /** Runs until stdin ends, a signal comes or the reader is gone; resolves with the exit code. */
@@ -140,6 +143,9 @@ class RpcMode {
   }
 
   async #endOfInput(): Promise<undefined> {
+    await this.#lane.idle();
+    // What an extension does may have no end.
+    await Promise.race([this.#lane.freeDone(), sleep(commandLimitMs, undefined, { ref: false })]);
     await this.#lane.idle();
     await this.#end();
     await endOutput(this.#io);
