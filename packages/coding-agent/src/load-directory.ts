@@ -98,6 +98,11 @@ export class DirectoryLoader {
     return { ...opened, extensionLoader: this.#loader, flags: this.#flags };
   }
 
+  /** The extension that is being loaded now, by its path. */
+  get loading(): string | undefined {
+    return this.#loader?.loading;
+  }
+
   /** Settings are read and modules evaluated anew from now on. */
   forget(): void {
     this.#resources.clear();

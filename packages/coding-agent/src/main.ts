@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { type ThinkingLevel, thinkingLevels } from "@earendil-works/pi-ai";
 import { type ExtensionFlag, helpText, type ParsedArgs, parseCommandLine } from "./args.js";
 import { openChosenSession, type Terminal } from "./chosen-session.js";
-import { containFaults } from "./contain-faults.js";
+import { containFaults, endsInOrder, guardEnd } from "./contain-faults.js";
 import { createRuntime, extensionCommands, type SessionOptions } from "./core/create-session.js";
 import { noModelText } from "./core/models.js";
 import type { SessionRuntime } from "./core/session-runtime.js";
@@ -57,6 +57,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     return await start(argv, args, io);
   } catch (error) {
     return fail(io, [error instanceof Error ? error.message : String(error)]);
+  } finally {
+    endsInOrder();
   }
 }
 
@@ -70,7 +72,11 @@ async function start(argv: readonly string[], first: ParsedArgs, io: ModeIo): Pr
   /** The runtime once there is one: what extensions do at start comes before. */
   const current: { runtime?: SessionRuntime } = {};
   const loader: DirectoryLoader = new DirectoryLoader({
-    ...directoryOptions(first, () => loader.shared),
+    ...directoryOptions(first),
+    modules: () => {
+      guardEnd(() => loader.loading, io.log, io.exit);
+      return extensionModules(() => loader.shared);
+    },
     outside: () => ({
       mode: mode === "text" ? "print" : mode,
       ui: mode === "rpc" ? current.runtime?.bindings.ui : undefined,
@@ -179,10 +185,7 @@ async function extensionModules(shared: () => SharedDirectory | undefined): Prom
   return hostModules(shared);
 }
 
-function directoryOptions(
-  { values, lists }: ParsedArgs,
-  shared: () => SharedDirectory | undefined,
-): Omit<DirectoryOptions, "outside"> {
+function directoryOptions({ values, lists }: ParsedArgs): Omit<DirectoryOptions, "outside" | "modules"> {
   const sessionDir = values["session-dir"];
   const isOn = (name: keyof ParsedArgs["values"]) => values[name] === true;
   return {
@@ -196,7 +199,6 @@ function directoryOptions(
     noSkills: isOn("no-skills"),
     noPrompts: isOn("no-prompt-templates"),
     isOffline: isOn("offline") || /^(?:1|true|yes)$/i.test(process.env.PI_OFFLINE ?? ""),
-    modules: () => extensionModules(shared),
   };
 }
 

@@ -279,6 +279,11 @@ export class AgentSession {
     if (entry) void this.#line.emit({ type: "entry_appended", entry });
   }
 
+  /** Resolves when the fate of every text sent so far is known. */
+  texts(): Promise<void> {
+    return this.#texts.settled();
+  }
+
   /** Everything announced so far has been heard by everybody. */
   heard(): Promise<void> {
     return this.#line.flushed();

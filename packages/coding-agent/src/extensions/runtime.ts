@@ -130,5 +130,10 @@ export class ExtensionRuntime {
 
 /** What an error says, for people. */
 export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return error instanceof Error ? String(error.message) : String(error);
+  } catch {
+    // It may be anything, also something that refuses to become a text.
+    return "Something was thrown that has no text";
+  }
 }
