@@ -8,6 +8,7 @@ import { ExtensionLoader, type InlineExtension } from "../extensions/loader.js";
 import { ExtensionRuntime } from "../extensions/runtime.js";
 import { type ContextFile, loadContextFiles } from "../resources/context-files.js";
 import type { Diagnostic } from "../resources/diagnostic.js";
+import { isOffline } from "../resources/discover-options.js";
 import { discoverResources, extendResources, type FoundResources } from "../resources/discovery.js";
 import { agentDirectory, resolveHome } from "../resources/locations.js";
 import type { PromptTemplate } from "../resources/prompt-templates.js";
@@ -211,7 +212,7 @@ export class DefaultResourceLoader implements ResourceLoader {
           skills: this.#options.noSkills === true,
           prompts: this.#options.noPromptTemplates === true,
         },
-        isOffline: /^(?:1|true|yes)$/i.test(process.env.PI_OFFLINE ?? ""),
+        isOffline: isOffline(process.env),
         env: process.env,
       });
     const named = (this.#options.additionalExtensionPaths ?? []).filter((path) => {
