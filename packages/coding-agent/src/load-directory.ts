@@ -66,7 +66,8 @@ export class DirectoryLoader {
   readonly #options: DirectoryOptions;
   #loader: ExtensionLoader | undefined;
   readonly #resources = new Map<string, Resources>();
-  readonly #providers = new Map<Resources, ExtensionProviders>();
+  /** What the extensions of the directory opened last brought. */
+  #providers: ExtensionProviders | undefined;
   /** Values of extensions' flags. */
   readonly #flags = new Map<string, boolean | string>();
   #auth: AuthStorage | undefined;
@@ -100,6 +101,7 @@ export class DirectoryLoader {
 
   /** Settings are read and modules evaluated anew from now on. */
   forget(): void {
+    this.#providers?.clear();
     this.#resources.clear();
     this.#loader?.forget();
   }
@@ -260,15 +262,11 @@ export class DirectoryLoader {
     };
   }
 
-  /** Those of the last session in the directory are taken back: its extensions register them again, or others. */
-  #providersOf(resources: Resources): ExtensionProviders {
-    let providers = this.#providers.get(resources);
-    if (providers) providers.clear();
-    else {
-      providers = new ExtensionProviders(resources.models);
-      this.#providers.set(resources, providers);
-    }
-    return providers;
+  /** Those of the last session are taken back: its extensions register them again, or others. */
+  #providersOf({ models }: Resources): ExtensionProviders {
+    this.#providers?.clear();
+    this.#providers = new ExtensionProviders(models);
+    return this.#providers;
   }
 }
 
