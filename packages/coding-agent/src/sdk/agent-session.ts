@@ -29,6 +29,8 @@ export interface AgentSessionParts {
   resourceLoader: ResourceLoader;
   settingsManager: SettingsManager;
   modelRuntime: ModelRuntime;
+  /** Told once, when the session has ended. */
+  ended?: () => void;
 }
 
 export interface PromptOptions {
@@ -54,6 +56,7 @@ export class AgentSession {
   /** The extensions of the session. */
   readonly extensionRunner: RunnerView;
   readonly #runtime: SessionRuntime;
+  readonly #ended: (() => void) | undefined;
   readonly #listeners = new Set<Listener>();
   #queued: { steering: readonly string[]; followUp: readonly string[] } = { steering: [], followUp: [] };
   #retryAttempt = 0;
@@ -62,8 +65,9 @@ export class AgentSession {
   #starting: Promise<void> | undefined;
   #disposed: Promise<void> | undefined;
 
-  constructor({ runtime, resourceLoader, settingsManager, modelRuntime }: AgentSessionParts) {
+  constructor({ runtime, resourceLoader, settingsManager, modelRuntime, ended }: AgentSessionParts) {
     this.#runtime = runtime;
+    this.#ended = ended;
     this.resourceLoader = resourceLoader;
     this.settingsManager = settingsManager;
     this.modelRuntime = modelRuntime;
@@ -433,7 +437,11 @@ export class AgentSession {
     this.#listeners.clear();
     // A handler that is still at it would begin things that nobody ends.
     if (this.#starting) await inTime(this.#starting, startLimitMs);
-    await this.#runtime.dispose();
+    try {
+      await this.#runtime.dispose();
+    } finally {
+      this.#ended?.();
+    }
   }
 
   #hear(event: AgentSessionEvent): undefined {

@@ -4,7 +4,7 @@ import type { DirectoryResources, LoadedExtensions } from "../core/create-sessio
 import { expandText, foundCommands } from "../core/found-texts.js";
 import { Extension } from "../extensions/extension.js";
 import { ExtensionRunner } from "../extensions/runner.js";
-import { ExtensionRuntime } from "../extensions/runtime.js";
+import { ExtensionRuntime, type ProviderTarget } from "../extensions/runtime.js";
 import { type AnyToolDefinition, checkToolDefinition } from "../extensions/tool-definition.js";
 import type { Environment } from "../resources/config-value.js";
 import type { SettingsManager } from "../resources/settings-manager.js";
@@ -15,6 +15,8 @@ export interface DirectoryParts {
   cwd: string;
   loader: ResourceLoader;
   modelRuntime: ModelRuntime;
+  /** Where the extensions' providers go. */
+  providers: ProviderTarget;
   settingsManager: SettingsManager;
   env: Environment;
   isTrusted: boolean;
@@ -30,7 +32,7 @@ export function directoryOf(parts: DirectoryParts): DirectoryResources {
   // Last: the program's tools win over those of extensions.
   const extensions = [...given.extensions, ...(customTools.length > 0 ? [ownTools(customTools)] : [])];
   const runner = new ExtensionRunner({ extensions, runtime });
-  runtime.bindProviders(modelRuntime.target);
+  runtime.bindProviders(parts.providers);
   const found = () => ({ skills: loader.getSkills().skills, prompts: loader.getPrompts().prompts });
   const loaded: LoadedExtensions = {
     runner,
