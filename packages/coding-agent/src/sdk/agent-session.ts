@@ -2,6 +2,7 @@
 
 import type { ImageContent, Model, ThinkingLevel } from "@earendil-works/pi-ai";
 import type { AgentSession as CoreSession } from "../core/agent-session.js";
+import { tellFaults } from "../core/create-session.js";
 import { CommandError } from "../core/errors.js";
 import type { AgentSessionEvent } from "../core/events.js";
 import { exportHtml } from "../core/export-html/export-html.js";
@@ -63,6 +64,8 @@ export class AgentSession {
   #bashRunning = 0;
   #onError: ExtensionBindings["onError"];
   #starting: Promise<void> | undefined;
+  /** Faults of extensions are told; from the first event or text on where nobody binds extensions. */
+  #tellsFaults = false;
   #disposed: Promise<void> | undefined;
 
   constructor({ runtime, resourceLoader, settingsManager, modelRuntime, ended }: AgentSessionParts) {
@@ -219,7 +222,7 @@ export class AgentSession {
    * the end of the session.
    */
   async prompt(text: string, options: PromptOptions = {}): Promise<void> {
-    this.#refuseAfterEnd();
+    this.#begin();
     const { images, streamingBehavior, expandPromptTemplates: expand, source } = options;
     const disposition = await this.#session.prompt(text, {
       ...(images && { images }),
@@ -232,13 +235,13 @@ export class AgentSession {
 
   /** Queues a text for the next model call; starts a run when idle. */
   async steer(text: string, images?: readonly ImageContent[]) {
-    this.#refuseAfterEnd();
+    this.#begin();
     return this.#session.steer(text, images ? { images } : {});
   }
 
   /** Queues a text for when the agent is done; starts a run when idle. */
   async followUp(text: string, images?: readonly ImageContent[]) {
-    this.#refuseAfterEnd();
+    this.#begin();
     return this.#session.followUp(text, images ? { images } : {});
   }
 
@@ -415,6 +418,7 @@ export class AgentSession {
   async bindExtensions(bindings: ExtensionBindings = {}): Promise<void> {
     this.#onError = bindings.onError;
     bindOutside(this.#runtime, bindings);
+    this.#tellsFaults = true;
     this.#starting ??= this.#runtime.start();
     await this.#starting;
   }
@@ -428,9 +432,17 @@ export class AgentSession {
     return this.#disposed;
   }
 
-  /** What began now would never be ended. */
-  #refuseAfterEnd(): void {
+  /** After the end it is refused: what began then would never be ended. */
+  #begin(): void {
     if (this.#disposed) throw new CommandError("cancelled", "Cannot send a text: the session has ended");
+    this.#tellFaults();
+  }
+
+  /** Sessions that replace this one tell them by themselves. */
+  #tellFaults(): void {
+    if (this.#tellsFaults) return;
+    this.#tellsFaults = true;
+    tellFaults(this.#session);
   }
 
   async #end(): Promise<void> {
@@ -445,6 +457,7 @@ export class AgentSession {
   }
 
   #hear(event: AgentSessionEvent): undefined {
+    this.#tellFaults();
     if (event.type === "queue_update") this.#queued = event;
     if (event.type === "auto_retry_start") this.#retryAttempt = event.attempt;
     if (event.type === "auto_retry_end") this.#retryAttempt = 0;

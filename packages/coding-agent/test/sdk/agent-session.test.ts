@@ -174,6 +174,30 @@ describe("AgentSession with extensions", () => {
     expect(told).toEqual(["shutdown", ["session_start", "broken"]]);
   });
 
+  it("tells of errors without being bound, at the latest with the first text or event", async () => {
+    for (const act of ["prompt", "event"]) {
+      const { session, scripted } = await sessionWith((pi) => {
+        pi.registerProvider("broken", {});
+        pi.on("input", () => {
+          throw new Error("at the text");
+        });
+        pi.on("agent_start", () => {
+          throw new Error("in the run");
+        });
+      });
+      const told: string[] = [];
+      session.subscribe((event) => {
+        if (event.type === "extension_error") told.push(event.event);
+      });
+      scripted.reply("Hi");
+      if (act === "prompt") await session.prompt("Hello");
+      else session.setSessionName("named");
+      await session.waitForIdle();
+      const atOnce = ["register_provider"];
+      expect(told).toEqual(act === "prompt" ? [...atOnce, "input", "agent_start"] : atOnce);
+    }
+  });
+
   it("runs commands of extensions and offers their tools", async () => {
     const { session } = await sessionWith((pi) => {
       pi.registerCommand("name", { handler: (args) => pi.setSessionName(args) });
