@@ -19,7 +19,7 @@ import { discoverResources, extendResources, type FoundResources } from "./resou
 import { loadResources, type Resources } from "./resources/load.js";
 import { agentDirectory } from "./resources/locations.js";
 import { loadSystemPromptFiles } from "./resources/system-prompt-files.js";
-import { decideTrust, protectedResources, resolveTrust } from "./resources/trust.js";
+import { decideTrust, protectedResources, resolveTrust, type TrustDecision } from "./resources/trust.js";
 
 /** What was asked for on the command line, and holds for every directory. */
 export interface DirectoryOptions {
@@ -70,6 +70,8 @@ export class DirectoryLoader {
   #providers: ExtensionProviders | undefined;
   /** Values of extensions' flags. */
   readonly #flags = new Map<string, boolean | string>();
+  /** What extensions said of projects, by directory; `isOld` since they may be asked again. */
+  readonly #trust = new Map<string, { isTrusted: boolean; isOld: boolean }>();
   #auth: AuthStorage | undefined;
   #opened: Pick<SharedDirectory, "resources" | "registry"> | undefined;
 
@@ -99,10 +101,11 @@ export class DirectoryLoader {
     return { ...opened, extensionLoader: this.#loader, flags: this.#flags };
   }
 
-  /** Settings are read and modules evaluated anew from now on. */
+  /** Settings are read, modules evaluated and extensions asked for trust anew from now on. */
   forget(): void {
     this.#providers?.clear();
     this.#resources.clear();
+    for (const said of this.#trust.values()) said.isOld = true;
     this.#loader?.forget();
   }
 
@@ -126,22 +129,13 @@ export class DirectoryLoader {
       });
     let resources = this.resourcesOf(cwd);
     this.#opened = { resources, registry: undefined };
-    const { approve } = this.#options;
-    const mayAsk = approve === undefined && protectedResources(cwd).length > 0;
+    const mayAsk = this.#mayAsk(cwd);
     let found = await this.#discover(resources, resources.isTrusted && !mayAsk);
     let loaded = found.extensions.length > 0 || this.#options.inline?.length ? await load(found, []) : [];
     const trustDiagnostics: Diagnostic[] = [];
     if (mayAsk) {
       // The user's own extensions are asked first; what the project brings is not run before.
-      const asked = new ExtensionRunner({ extensions: loaded, runtime });
-      const { agentDir, settings } = resources;
-      const question = { cwd, agentDir, defaultProjectTrust: settings.defaultProjectTrust };
-      const decision = await resolveTrust(
-        question,
-        asked.has("project_trust")
-          ? async () => (await askExtensions(asked, { cwd, ...this.#options.outside() })) ?? { trusted: "undecided" }
-          : undefined,
-      );
+      const decision = await this.#askForTrust(resources, new ExtensionRunner({ extensions: loaded, runtime }));
       trustDiagnostics.push(...decision.diagnostics);
       if (decision.isTrusted !== resources.isTrusted) {
         resources = this.#load(cwd, decision.isTrusted);
@@ -153,6 +147,26 @@ export class DirectoryLoader {
       }
     }
     return this.#loaded(resources, found, { loaded, runtime, diagnostics: [...failures, ...trustDiagnostics] });
+  }
+
+  /** Whether extensions may decide on a project; they are asked once. */
+  #mayAsk(cwd: string): boolean {
+    const said = this.#trust.get(cwd);
+    return this.#options.approve === undefined && protectedResources(cwd).length > 0 && (!said || said.isOld);
+  }
+
+  /** Who does not decide this time leaves it at what was decided before. */
+  async #askForTrust({ cwd, agentDir, settings }: Resources, runner: ExtensionRunner): Promise<TrustDecision> {
+    const question = { cwd, agentDir, defaultProjectTrust: settings.defaultProjectTrust };
+    if (!runner.has("project_trust")) return resolveTrust(question);
+    const decision = await resolveTrust(
+      question,
+      async () => (await askExtensions(runner, { cwd, ...this.#options.outside() })) ?? { trusted: "undecided" },
+    );
+    const before = this.#trust.get(cwd);
+    if (decision.by === "asked") this.#trust.set(cwd, { isTrusted: decision.isTrusted, isOld: false });
+    else if (before) return { ...decision, isTrusted: before.isTrusted, by: "asked" };
+    return decision;
   }
 
   async #extensionLoader(): Promise<ExtensionLoader> {

@@ -45,4 +45,26 @@ describe("DirectoryLoader", () => {
     apis.push(await apiIn(place.cwd), await apiIn(place.home), await apiIn(place.cwd));
     expect(apis).toEqual(Array(5).fill("my-api"));
   });
+
+  it("asks extensions once for trust until a reload, and keeps what they decided when they decide no more", async () => {
+    let asked = 0;
+    const answers = ["yes", "undecided", "no"] as const;
+    const { loader, place } = bench(
+      (pi: ExtensionAPI) => {
+        pi.on("project_trust", () => ({ trusted: answers[asked++] ?? "undecided" }));
+      },
+      { "project/.pi/settings.json": { defaultThinkingLevel: "high" } },
+    );
+    const isTrusted = async () => (await loader.open(place.cwd)).resources.isTrusted;
+    const seen = [[await isTrusted(), await isTrusted(), asked]];
+    loader.forget();
+    seen.push([await isTrusted(), asked]);
+    loader.forget();
+    seen.push([await isTrusted(), await isTrusted(), asked]);
+    expect(seen).toEqual([
+      [true, true, 1],
+      [true, 2],
+      [false, false, 3],
+    ]);
+  });
 });
