@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import type { DirectoryResources, LoadedExtensions } from "./core/create-session.js";
 import { ExtensionProviders } from "./core/extension-providers.js";
-import { expandText, foundCommands } from "./core/found-texts.js";
+import { extendFound, inlineFiles, loadedExtensions } from "./core/loaded-extensions.js";
 import { modelAccess } from "./core/model-access.js";
 import type { Extension } from "./extensions/extension.js";
 import { decideTrust as askExtensions } from "./extensions/hooks.js";
@@ -15,7 +15,7 @@ import type { ExtensionUI } from "./extensions/ui.js";
 import type { Diagnostic } from "./modes/rpc/rpc-types.js";
 import type { AuthStorage } from "./resources/auth.js";
 import type { Environment } from "./resources/config-value.js";
-import { discoverResources, extendResources, type FoundResources } from "./resources/discovery.js";
+import { discoverResources, type FoundResources } from "./resources/discovery.js";
 import { loadResources, type Resources } from "./resources/load.js";
 import { agentDirectory } from "./resources/locations.js";
 import { loadSystemPromptFiles } from "./resources/system-prompt-files.js";
@@ -123,7 +123,7 @@ export class DirectoryLoader {
       runtime.fault(error.path, "load", error.message);
     };
     const load = async (found: FoundResources, loaded: readonly Extension[]) =>
-      (await this.#extensionLoader()).load([...found.extensions, ...this.#inlineFiles()], runtime, {
+      (await this.#extensionLoader()).load([...found.extensions, ...inlineFiles(this.#options.inline ?? [])], runtime, {
         loaded,
         ...(isLenient && { onError }),
       });
@@ -213,18 +213,6 @@ export class DirectoryLoader {
     });
   }
 
-  #inlineFiles() {
-    return (this.#options.inline ?? []).map((extension, index) => ({
-      ...extension,
-      sourceInfo: {
-        path: `<inline:${extension.name ?? index + 1}>`,
-        source: "sdk",
-        scope: "temporary" as const,
-        origin: "top-level" as const,
-      },
-    }));
-  }
-
   #loaded(
     resources: Resources,
     first: FoundResources,
@@ -241,21 +229,17 @@ export class DirectoryLoader {
         : undefined;
     if (runner) more.runtime.bindProviders(providers);
     const promptFiles = loadSystemPromptFiles({ cwd, agentDir, isTrusted });
-    const extensions: LoadedExtensions = {
+    const extensions = loadedExtensions({
       runner,
       registry: modelAccess(models, providers),
       isProjectTrusted: isTrusted || protectedResources(cwd).length === 0,
-      commands: () => foundCommands(found, settings.enableSkillCommands),
-      skills: () => found.skills.filter(({ disableModelInvocation }) => !disableModelInvocation),
-      expand: (text) => expandText(text, found),
+      cwd,
+      found: () => found,
+      skillCommands: settings.enableSkillCommands,
       extend: async (paths) => {
-        for (const { path, kind, extensionPath } of paths) {
-          const origin = { source: "extension", scope: "temporary" as const, origin: "top-level" as const };
-          const named = kind === "skill" ? { skillPaths: [path] } : { promptPaths: [path] };
-          found = await extendResources(found, named, { ...origin, baseDir: join(extensionPath, "..") });
-        }
+        found = await extendFound(found, paths);
       },
-    };
+    });
     this.#opened = { resources, registry: extensions.registry };
     return {
       resources,

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { extendFound, inlineFiles } from "../core/loaded-extensions.js";
 import type { ExtensionFactory } from "../extensions/api.js";
 import type { Extension } from "../extensions/extension.js";
 import { ExtensionLoader, type InlineExtension } from "../extensions/loader.js";
@@ -9,7 +10,7 @@ import { ExtensionRuntime } from "../extensions/runtime.js";
 import { type ContextFile, loadContextFiles } from "../resources/context-files.js";
 import type { Diagnostic } from "../resources/diagnostic.js";
 import { isOffline } from "../resources/discover-options.js";
-import { discoverResources, extendResources, type FoundResources } from "../resources/discovery.js";
+import { discoverResources, type FoundResources } from "../resources/discovery.js";
 import { agentDirectory, resolveHome } from "../resources/locations.js";
 import type { PromptTemplate } from "../resources/prompt-templates.js";
 import { SettingsManager } from "../resources/settings-manager.js";
@@ -38,13 +39,14 @@ export interface ResourceLoader {
   getSystemPrompt(): string | undefined;
   /** Follow the system prompt. */
   getAppendSystemPrompt(): string[];
-  /** Adds what extensions name later; relative paths are relative to the working directory. */
+  /** Adds what extensions name later; their own relative paths have been resolved. */
   extendResources(paths: ExtraPaths): void | Promise<void>;
   /** Reads everything again; `getExtensions` gives others with another runtime afterwards. */
   reload(): Promise<void>;
 }
 
-type NamedPath = string | { path: string };
+/** A relative path is relative to `baseDir`, or without it to the working directory. */
+type NamedPath = string | { path: string; baseDir?: string };
 
 export interface ExtraPaths {
   skillPaths?: readonly NamedPath[];
@@ -155,12 +157,12 @@ export class DefaultResourceLoader implements ResourceLoader {
   }
 
   async extendResources({ skillPaths = [], promptPaths = [] }: ExtraPaths): Promise<void> {
-    const pathOf = (named: NamedPath) => (typeof named === "string" ? named : named.path);
-    this.#found = await extendResources(
-      this.#found,
-      { skillPaths: skillPaths.map(pathOf), promptPaths: promptPaths.map(pathOf) },
-      { source: "extension", scope: "temporary", origin: "top-level", baseDir: this.#cwd },
-    );
+    const named = (kind: "skill" | "prompt", paths: readonly NamedPath[]) =>
+      paths.map((given) => {
+        const { path, baseDir = this.#cwd } = typeof given === "string" ? { path: given } : given;
+        return { kind, path, baseDir };
+      });
+    this.#found = await extendFound(this.#found, [...named("skill", skillPaths), ...named("prompt", promptPaths)]);
   }
 
   async reload(): Promise<void> {
@@ -233,21 +235,12 @@ export class DefaultResourceLoader implements ResourceLoader {
     const runtime = new ExtensionRuntime();
     const around = this.#around();
     if (around) runtime.flagValues = around.flags;
-    const files = [...this.#found.extensions, ...this.#inlineFiles()];
+    const files = [...this.#found.extensions, ...inlineFiles(this.#options.extensionFactories ?? [])];
     const loader = around?.extensionLoader ?? this.#standaloneLoader();
     const extensions = await loader.load(files, runtime, {
       onError: ({ path, reason }) => errors.push({ path, error: reason }),
     });
     return { extensions, errors, runtime };
-  }
-
-  #inlineFiles() {
-    return (this.#options.extensionFactories ?? []).map((given, index) => {
-      const extension = typeof given === "function" ? { factory: given } : given;
-      const path = `<inline:${extension.name ?? index + 1}>`;
-      const origin = { source: "inline", scope: "temporary" as const, origin: "top-level" as const };
-      return { ...extension, sourceInfo: { path, ...origin } };
-    });
   }
 
   #inside(): Surroundings | undefined {

@@ -316,6 +316,32 @@ describe("AgentSession with extensions", () => {
   });
 });
 
+describe("what an extension of a file names", () => {
+  it("is looked for beside the extension, and says so", async () => {
+    const {
+      place,
+      loader,
+      session: make,
+    } = sdkBench({
+      "agent/extensions/pack/index.ts":
+        'export default (pi) => pi.on("resources_discover", () => ({ skillPaths: ["own"], promptPaths: ["greet.md"] }))',
+      "agent/extensions/pack/own/tell/SKILL.md": "---\ndescription: Tells\n---\nTell it",
+      "agent/extensions/pack/greet.md": "Greet",
+    });
+    const resourceLoader = await loader();
+    const { session } = await make({ resourceLoader });
+    await session.bindExtensions();
+    const baseDir = join(place.agentDir, "extensions/pack");
+    const origin = { source: "extension", scope: "temporary", origin: "top-level", baseDir };
+    expect(resourceLoader.getSkills().skills.map(({ name, sourceInfo }) => [name, sourceInfo])).toEqual([
+      ["tell", { ...origin, path: join(baseDir, "own/tell/SKILL.md") }],
+    ]);
+    expect(resourceLoader.getPrompts().prompts.map(({ name, sourceInfo }) => [name, sourceInfo])).toEqual([
+      ["greet", { ...origin, path: join(baseDir, "greet.md") }],
+    ]);
+  });
+});
+
 describe("createAgentSession inside an extension", () => {
   it("shares models, keys and providers with the session around it", async () => {
     const bench = sdkBench({
