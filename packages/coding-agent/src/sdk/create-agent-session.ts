@@ -13,13 +13,13 @@ import { agentDirectory } from "../resources/locations.js";
 import { chooseModel } from "../resources/model-choice.js";
 import type { ModelRegistry as Models } from "../resources/model-registry.js";
 import type { SettingsManager } from "../resources/settings-manager.js";
-import { decideTrust } from "../resources/trust.js";
 import { SessionManager } from "../sessions/session-manager.js";
 import { AgentSession } from "./agent-session.js";
 import { ModelRuntime } from "./model-runtime.js";
 import { DefaultResourceLoader, type LoadExtensionsResult, type ResourceLoader } from "./resource-loader.js";
 import { directoryOf } from "./session-directory.js";
 import { type Around, nothingAround, type Surroundings } from "./surroundings.js";
+import { isTrustedIn } from "./trusted.js";
 
 export interface CreateAgentSessionOptions {
   /** Where tools work and resources are looked for. Default: that of `sessionManager`, or this process's. */
@@ -111,13 +111,11 @@ export async function createAgentSession(
 }
 
 function resourcesIn(cwd: string, agentDir: string, around: Surroundings | undefined): Resources {
-  const isSame = around?.cwd === cwd && around.agentDir === agentDir;
   return loadResources({
     cwd,
     agentDir,
     env: process.env,
-    isTrusted: ({ defaultProjectTrust }) =>
-      isSame ? around.isTrusted : decideTrust({ cwd, agentDir, defaultProjectTrust }).isTrusted,
+    isTrusted: ({ defaultProjectTrust }) => isTrustedIn({ cwd, agentDir }, around, defaultProjectTrust),
   });
 }
 

@@ -16,8 +16,8 @@ import type { PromptTemplate } from "../resources/prompt-templates.js";
 import { SettingsManager } from "../resources/settings-manager.js";
 import type { Skill } from "../resources/skills.js";
 import { loadSystemPromptFiles } from "../resources/system-prompt-files.js";
-import { decideTrust } from "../resources/trust.js";
 import { type Around, nothingAround, type Surroundings } from "./surroundings.js";
+import { isTrustedIn } from "./trusted.js";
 
 /** Extensions of one session. They act on it through `runtime`, which serves no other. */
 export interface LoadExtensionsResult {
@@ -168,7 +168,7 @@ export class DefaultResourceLoader implements ResourceLoader {
   async reload(): Promise<void> {
     const { noContextFiles, systemPrompt, appendSystemPrompt = [], extensionsOverride } = this.#options;
     const place = { cwd: this.#cwd, agentDir: this.#agentDir };
-    const isTrusted = this.#isTrusted();
+    const isTrusted = isTrustedIn(place, this.#around());
     const settings = this.#options.settingsManager ?? SettingsManager.load({ ...place, trusted: isTrusted });
     this.#ownLoader?.forget();
     const errors: LoadExtensionsResult["errors"] = [];
@@ -185,15 +185,6 @@ export class DefaultResourceLoader implements ResourceLoader {
     );
     this.#systemPrompt = files.customPrompt;
     this.#appended = files.appendPrompts;
-  }
-
-  /** As the program around decided for its own directory; elsewhere what is saved, without asking. */
-  #isTrusted(): boolean {
-    const place = { cwd: this.#cwd, agentDir: this.#agentDir };
-    const around = this.#around();
-    if (around && around.cwd === place.cwd && around.agentDir === place.agentDir) return around.isTrusted;
-    const { defaultProjectTrust } = SettingsManager.load({ ...place, trusted: false }).settings;
-    return decideTrust({ ...place, defaultProjectTrust }).isTrusted;
   }
 
   async #discover(
