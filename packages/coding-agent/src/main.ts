@@ -117,7 +117,7 @@ async function start(argv: readonly string[], first: ParsedArgs, io: ModeIo): Pr
       resourcesFor: async (cwd, isReload) => {
         if (isReload) loader.forget();
         directory = await loader.open(cwd, { isLenient: true });
-        if (directory.extensions.runner) containFaults(() => current.runtime?.session.runner);
+        if (directory.extensions.runner) containFaults(() => current.runtime?.session.runner, io.log);
         return directory.forSession();
       },
     },
@@ -146,7 +146,7 @@ async function start(argv: readonly string[], first: ParsedArgs, io: ModeIo): Pr
   });
   process.on("exit", () => processGroups.endAll()); // whichever way it ends, nothing of ours stays behind
   current.runtime = runtime;
-  if (runner) containFaults(() => runtime.session.runner);
+  if (runner) containFaults(() => runtime.session.runner, io.log);
   return modes[mode](runtime, io, {
     prompts,
     theme: () => theme?.(),

@@ -97,7 +97,7 @@ export function createRuntime(options: SessionOptions, start: SessionStart): Ses
     ...openSession(options, start, surroundings),
     fault: options.fault ?? warnOf,
     create: async (store, predecessor, isReload) => {
-      const found = await options.resourcesFor?.(store.getCwd(), isReload);
+      const { found, problems } = await resourcesOf(options, store.getCwd(), isReload);
       const inPlace: SessionOptions = {
         ...options,
         ...found,
@@ -117,10 +117,24 @@ export function createRuntime(options: SessionOptions, start: SessionStart): Ses
         },
         surroundings,
       );
-      return { ...opened, warnings };
+      return { ...opened, warnings: [...problems, ...warnings] };
     },
   });
   return runtime;
+}
+
+/** What cannot be loaded for another session must not cost the session: it goes on without, and says so. */
+async function resourcesOf(
+  { resourcesFor }: SessionOptions,
+  cwd: string,
+  isReload: boolean,
+): Promise<{ found: Partial<DirectoryResources> | undefined; problems: string[] }> {
+  try {
+    return { found: await resourcesFor?.(cwd, isReload), problems: [] };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { found: { extensions: undefined }, problems: [`The session goes on without extensions: ${reason}`] };
+  }
 }
 
 /** What a session finds around it: the mode, and the runtime that can replace it. */
