@@ -1,7 +1,7 @@
 // Providers of extensions in the registry: what is taken back with them, and who is asked for models.
 
 import { apiNames } from "@earendil-works/pi-ai";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ExtensionProviders } from "../../src/core/extension-providers.js";
 import { AuthStorage } from "../../src/resources/auth.js";
 import { ModelRegistry } from "../../src/resources/model-registry.js";
@@ -24,8 +24,10 @@ describe("ExtensionProviders", () => {
       others.register("mine", { ...config, refreshModels: async () => void asked.push(round) as never });
       await models.discover();
       others.clear();
+      const refresh = vi.spyOn(others, "refresh");
+      await models.discover();
+      expect(refresh).not.toHaveBeenCalled();
     }
-    await models.discover();
     expect(asked).toEqual([1, 2, 3]);
     providers.register("mine", { ...config, refreshModels: async () => void asked.push(4) as never });
     await models.discover("mine");
