@@ -321,12 +321,9 @@ export class AgentSession {
     if (this.#queues.length > 0) await this.#queues.announce();
   }
 
-  setQueueMode(name: "steering" | "followUp", mode: QueueMode): void {
-    this.#queues.modes[name] = mode;
-  }
-
-  queueModes(): Record<"steering" | "followUp", QueueMode> {
-    return { ...this.#queues.modes };
+  /** How many messages of each queue are delivered at once; may be changed. */
+  get queueModes(): Record<"steering" | "followUp", QueueMode> {
+    return this.#queues.modes;
   }
 
   /** Stops whatever is under way but shell commands; resolves after its last event. Returns how much was stopped. */

@@ -25,6 +25,11 @@ export interface DiscoverOptions {
 /** Files by kind, in order, before they are read. */
 export type Candidates = Record<ResourceKind, FoundFile[]>;
 
+/** Whether an environment says that nothing may be fetched. */
+export function isOffline(env: Record<string, string | undefined>): boolean {
+  return /^(?:1|true|yes)$/i.test(env.PI_OFFLINE ?? "");
+}
+
 /** A named path where nothing of its kind is. */
 export function notThere(kind: ResourceKind, path: string): Diagnostic {
   const what = { extensions: "extension", skills: "skill", prompts: "prompt template" }[kind];
