@@ -149,14 +149,17 @@ describe("patchToolResult", () => {
 });
 
 describe("chains", () => {
-  test("messages: each handler sees the list of the one before; what is no list is passed over", async () => {
+  test("messages: each handler sees the list of the one before; what is no list of messages is passed over", async () => {
+    const message = (role: string) => ({ role });
     const { runner } = withHandlers(
       "context",
-      ({ messages }: { messages: number[] }) => ({ messages: [...messages, 2] }),
+      ({ messages }: { messages: object[] }) => ({ messages: [...messages, message("b")] }),
       () => ({ messages: "none" }),
-      ({ messages }: { messages: number[] }) => ({ messages: [...messages, 3] }),
+      () => ({ messages: [null] }),
+      ({ messages }: { messages: object[] }) => ({ messages: [...messages, message("c")] }),
     );
-    expect(await transformMessages(runner, "context", [1])).toEqual([1, 2, 3]);
+    const given = await transformMessages(runner, "context", [message("a")]);
+    expect(given.map(({ role }) => role)).toEqual(["a", "b", "c"]);
   });
 
   test("payloads: any answer but undefined", async () => {
