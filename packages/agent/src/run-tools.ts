@@ -1,6 +1,7 @@
 // The tool calls of one assistant message: prepared in order, run in parallel, their results in source order.
 
 import type { ToolCall, ToolResultMessage } from "@earendil-works/pi-ai";
+import { excerpt } from "@earendil-works/pi-ai";
 import { coerceArguments } from "./coerce-arguments.js";
 import type { AgentLoopOptions, AgentToolResult, AnyAgentTool, FinishedToolCall } from "./types.js";
 import { untilAborted } from "./until-aborted.js";
@@ -208,8 +209,4 @@ function parentOf({ parentToolCallId }: RunToolsOptions): { parentToolCallId?: s
 
 function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function excerpt(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

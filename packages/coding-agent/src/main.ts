@@ -13,6 +13,8 @@ import { StoredSessions } from "./core/stored-sessions.js";
 import { unknownTools } from "./core/tool-selection.js";
 import type { ExtensionRunner } from "./extensions/runner.js";
 import { expandHome } from "./lib/agent-directory.js";
+import { isFlagSet } from "./lib/environment-flag.js";
+import { stackOf, textOf } from "./lib/error-text.js";
 import { readRegularFile } from "./lib/read-regular-file.js";
 import { processGroups } from "./lib/shell.js";
 import {
@@ -28,6 +30,7 @@ import type { Diagnostic, SlashCommand } from "./modes/rpc/rpc-types.js";
 import { packageCommands } from "./package-command-names.js";
 import { loadResources, type Resources } from "./resources/load.js";
 import { chooseModel, type ModelArguments } from "./resources/model-choice.js";
+import { say } from "./say.js";
 import { sessionName } from "./sessions/session-name.js";
 import { toolNames } from "./tools/index.js";
 
@@ -56,7 +59,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     return await start(argv, args, io);
   } catch (error) {
-    return fail(io, [error instanceof Error ? error.message : String(error)]);
+    return fail(io, [textOf(error)]);
   }
 }
 
@@ -195,7 +198,7 @@ function directoryOptions(
     noExtensions: isOn("no-extensions"),
     noSkills: isOn("no-skills"),
     noPrompts: isOn("no-prompt-templates"),
-    isOffline: isOn("offline") || /^(?:1|true|yes)$/i.test(process.env.PI_OFFLINE ?? ""),
+    isOffline: isOn("offline") || isFlagSet(process.env.PI_OFFLINE),
     modules: () => extensionModules(shared),
   };
 }
@@ -206,7 +209,7 @@ function nameSession({ session: { store } }: SessionRuntime, name: string): Diag
     store.appendSessionInfo(name);
     return [];
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = textOf(error);
     return [{ severity: "warning", source: "session", message: `Cannot name the session: ${reason}` }];
   }
 }
@@ -281,7 +284,7 @@ function sessionOptions(args: ParsedArgs, io: ModeIo, resources: Resources): Ses
       (entry) => textOrFile("append-system-prompt", entry) as string,
     ),
     noContextFiles: values["no-context-files"] === true,
-    fault: (error) => io.log(`pi: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+    fault: (error) => io.log(`pi: ${stackOf(error)}`),
   };
 }
 
@@ -335,12 +338,6 @@ const warning = (message: string): Diagnostic => ({ severity: "warning", source:
 function describe({ message, path, line, column }: Diagnostic): string {
   const place = [path, line, column].filter((part) => part !== undefined).join(":");
   return place ? `${place}: ${message}` : message;
-}
-
-async function say(io: ModeIo, output: string): Promise<number> {
-  io.writeText(output);
-  await io.drained();
-  return io.failed ? 1 : 0;
 }
 
 function fail(io: ModeIo, reasons: readonly string[]): number {

@@ -7,6 +7,7 @@ import type { ReplacedSessionContext } from "../extensions/api.js";
 import type { StartReason } from "../extensions/event-parts.js";
 import { isCancelled } from "../extensions/hooks.js";
 import { createUi } from "../extensions/ui.js";
+import { inTime } from "../lib/in-time.js";
 import type { QueuedTexts } from "../modes/rpc/rpc-types.js";
 import type { SessionEntry } from "../sessions/entries.js";
 import { SessionManager } from "../sessions/session-manager.js";
@@ -298,7 +299,7 @@ export class SessionRuntime {
     await session.dispose(async () => {
       if (!runner?.has("session_shutdown")) return;
       const event = { reason, ...(targetSessionFile !== undefined && { targetSessionFile }) };
-      if (await isLate(runner.each("session_shutdown", event), limitMs)) runner.interrupt();
+      if (!(await inTime(runner.each("session_shutdown", event), limitMs))) runner.interrupt();
     });
     runner?.invalidate();
   }
@@ -335,15 +336,4 @@ function eventOf(change: SessionChange) {
   if (change.kind === "fork") return { entryId: change.entryId, position: change.position };
   if (change.kind === "new") return { reason: change.kind };
   return { reason: change.kind, targetSessionFile: change.path };
-}
-
-/** Whether a promise is still open after so many milliseconds. */
-async function isLate(promise: Promise<void>, limitMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<true>((resolve) => {
-    timer = setTimeout(resolve, limitMs, true);
-  });
-  const isOpen = await Promise.race([promise.then(() => false), late]);
-  clearTimeout(timer);
-  return isOpen;
 }

@@ -1,5 +1,6 @@
 // What all extensions of one session share: the session they act on, the values of flags, the bus, and where faults go.
 
+import { textOf } from "../lib/error-text.js";
 import { createEventBus, type EventBus } from "./event-bus.js";
 import type { Extension } from "./extension.js";
 import type { ExtensionHost, ProviderRegistration } from "./host.js";
@@ -126,9 +127,4 @@ export class ExtensionRuntime {
       }
     });
   }
-}
-
-/** What an error says, for people. */
-export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -16,6 +16,8 @@ import type {
   ToolInfo,
   UserContent,
 } from "../extensions/host.js";
+import { inTime } from "../lib/in-time.js";
+import { warn } from "../lib/warn.js";
 import type { SettingsManager } from "../resources/settings-manager.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import { AgentView } from "./agent-view.js";
@@ -450,18 +452,4 @@ export class AgentSession {
       }
     }
   }
-}
-
-function warn(error: unknown): void {
-  process.emitWarning(error instanceof Error ? error : String(error));
-}
-
-/** Waits for a promise, but not longer than so many milliseconds. */
-async function inTime(promise: Promise<void>, limitMs: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, limitMs);
-  });
-  await Promise.race([promise.catch(() => {}), late]);
-  clearTimeout(timer);
 }

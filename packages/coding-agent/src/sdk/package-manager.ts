@@ -1,6 +1,7 @@
 // Packages as programs manage them: installed and written down, removed, updated, listed, and what they bring.
 
 import { isAbsolute, join, relative, resolve } from "node:path";
+import { textOf } from "../lib/error-text.js";
 import { discoverResources } from "../resources/discovery.js";
 import { kindOf } from "../resources/folder.js";
 import type { FoundFile } from "../resources/found-file.js";
@@ -200,7 +201,7 @@ export class DefaultPackageManager {
     try {
       await work();
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = textOf(error);
       this.#progress?.({ type: "error", action, source, message });
       throw error;
     }

@@ -6,6 +6,8 @@ import type { ExtensionFactory } from "../extensions/api.js";
 import type { Extension } from "../extensions/extension.js";
 import { ExtensionLoader, type InlineExtension } from "../extensions/loader.js";
 import { ExtensionRuntime } from "../extensions/runtime.js";
+import { isFlagSet } from "../lib/environment-flag.js";
+import { textOf } from "../lib/error-text.js";
 import { type ContextFile, loadContextFiles } from "../resources/context-files.js";
 import type { Diagnostic } from "../resources/diagnostic.js";
 import { discoverResources, extendResources, type FoundResources } from "../resources/discovery.js";
@@ -211,7 +213,7 @@ export class DefaultResourceLoader implements ResourceLoader {
           skills: this.#options.noSkills === true,
           prompts: this.#options.noPromptTemplates === true,
         },
-        isOffline: /^(?:1|true|yes)$/i.test(process.env.PI_OFFLINE ?? ""),
+        isOffline: isFlagSet(process.env.PI_OFFLINE),
         env: process.env,
       });
     const named = (this.#options.additionalExtensionPaths ?? []).filter((path) => {
@@ -223,7 +225,7 @@ export class DefaultResourceLoader implements ResourceLoader {
       return await find(named);
     } catch (error) {
       // One of the named brings nothing, or cannot be installed: the rest goes on without them.
-      errors.push({ path: named.join(", "), error: error instanceof Error ? error.message : String(error) });
+      errors.push({ path: named.join(", "), error: textOf(error) });
       return find([]);
     }
   }

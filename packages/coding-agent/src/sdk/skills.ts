@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { parseFrontmatter } from "../extension-modules/host/documents.js";
+import { textOf } from "../lib/error-text.js";
 import { readRegularFile } from "../lib/read-regular-file.js";
 import { listFolder, realPathOf } from "../resources/folder.js";
 import type { SourceInfo } from "../resources/found-file.js";
@@ -75,7 +76,7 @@ function addFile({ skills, diagnostics }: LoadSkillsResult, path: string, origin
     else if (realPathOf(first.filePath) !== realPathOf(path))
       say(`The skill "${skill.name}" is there already, from "${first.filePath}"; this one is ignored`);
   } catch (error) {
-    say(`Cannot read the skill: ${error instanceof Error ? error.message : String(error)}`, "error");
+    say(`Cannot read the skill: ${textOf(error)}`, "error");
   }
 }
 
