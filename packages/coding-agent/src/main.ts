@@ -2,7 +2,7 @@
 
 import { helpText, type ParsedArgs, parseCommandLine } from "./args.js";
 import type { Terminal } from "./chosen-session.js";
-import { containFaults } from "./contain-faults.js";
+import { containFaults, endsInOrder, guardEnd } from "./contain-faults.js";
 import { noModelText } from "./core/models.js";
 import { stackOf, textOf } from "./lib/error-text.js";
 import { processGroups } from "./lib/shell.js";
@@ -13,7 +13,7 @@ import { type OpenedSession, openSession } from "./open-session.js";
 import { packageCommands } from "./package-command-names.js";
 import { loadResources } from "./resources/load.js";
 import { say } from "./say.js";
-import { modeOf, sessionDirectories } from "./session-directories.js";
+import { modeOf, type SessionDirectories, sessionDirectories } from "./session-directories.js";
 
 /** Runs the command line; resolves with the exit code when everything has been written. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -41,6 +41,8 @@ export async function main(argv: readonly string[]): Promise<number> {
     return await start(argv, args, io);
   } catch (error) {
     return fail(io, [textOf(error)]);
+  } finally {
+    endsInOrder();
   }
 }
 
@@ -53,7 +55,11 @@ async function start(argv: readonly string[], first: ParsedArgs, io: ModeIo): Pr
   }
   /** The session once there is one: what extensions do at start comes before. */
   const current: { opened?: OpenedSession } = {};
-  const directories = sessionDirectories(first, { env: process.env, ui: () => current.opened?.runtime.bindings.ui });
+  const directories: SessionDirectories = sessionDirectories(first, {
+    env: process.env,
+    ui: () => current.opened?.runtime.bindings.ui,
+    beforeExtensions: () => guardEnd(() => directories.loader.loading, io.log, io.exit),
+  });
   if (first.values["list-models"] && first.unknown.length === 0) {
     const { listModels } = await import("./list-models.js");
     const { models } = (await directories.loader.open(cwd)).resources;
@@ -62,7 +68,7 @@ async function start(argv: readonly string[], first: ParsedArgs, io: ModeIo): Pr
     return say(io, listModels(models, first.values["list-models"]));
   }
   const tell = (diagnostic: Diagnostic) => io.log(`pi: ${describe(diagnostic)}`);
-  const contain = () => containFaults(() => current.opened?.runtime.session.runner);
+  const contain = () => containFaults(() => current.opened?.runtime.session.runner, io.log);
   const opened = await openSession(argv, {
     cwd,
     directories,

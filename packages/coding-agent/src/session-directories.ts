@@ -11,6 +11,8 @@ export interface LoaderPlace {
   env: Environment;
   /** The dialogs of the mode, once it runs. */
   ui: () => ExtensionUI | undefined;
+  /** Called before the first extension is evaluated. */
+  beforeExtensions?: () => void;
   /** In place of what the command line says. */
   instead?: Partial<DirectoryOptions>;
 }
@@ -22,12 +24,18 @@ export interface SessionDirectories {
 }
 
 /** A loader that does what the command line says. */
-export function sessionDirectories(args: ParsedArgs, { env, ui, instead }: LoaderPlace): SessionDirectories {
+export function sessionDirectories(
+  args: ParsedArgs,
+  { env, ui, beforeExtensions, instead }: LoaderPlace,
+): SessionDirectories {
   const mode = modeOf(args);
   const { modules, theme } = lazyModules(() => loader.shared);
   const loader: DirectoryLoader = new DirectoryLoader({
     ...directoryOptions(args, env),
-    modules,
+    modules: () => {
+      beforeExtensions?.();
+      return modules();
+    },
     outside: () => ({ mode: mode === "text" ? "print" : mode, ui: mode === "rpc" ? ui() : undefined }),
     ...instead,
   });

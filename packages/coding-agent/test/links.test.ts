@@ -49,5 +49,9 @@ test.each(files)("%s: relative links lead to files and anchors that are there", 
 
 test("documents are found, and anchors are those of the forge", () => {
   expect(files).toContain("packages/coding-agent/docs/rpc.md");
-  expect([...anchorsOf("# A `b`: c, d\n```\n# no\n```\n## Twice\n## Twice\n")]).toEqual(["a-b-c-d", "twice", "twice-1"]);
+  expect([...anchorsOf("# A `b`: c, d\n```\n# no\n```\n## Twice\n## Twice\n")]).toEqual([
+    "a-b-c-d",
+    "twice",
+    "twice-1",
+  ]);
 });

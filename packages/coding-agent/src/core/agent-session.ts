@@ -24,6 +24,7 @@ import { inputTransform, type JoinedExtensions, joinExtensions } from "./session
 import type { AgentSessionOptions } from "./session-options.js";
 import { lastAssistantText, sessionStats } from "./stats.js";
 import { type Delivery, type PromptDisposition, Texts } from "./texts.js";
+import { contextUse } from "./token-estimate.js";
 
 export type { AgentSessionOptions, ModelSource } from "./session-options.js";
 export type { PromptDisposition } from "./texts.js";
@@ -74,7 +75,7 @@ export class AgentSession {
         flushed: () => this.#line.flushed(),
         announce: (message) => this.#announce(message),
         appendEntry: (customType, data) => this.appendEntry(customType, data),
-        turnEnded: () => this.#texts.turnEnded(),
+        turnEnded: () => this.#texts.recordKept(),
       });
     const { bridge, changes } = this.#extensions ?? {};
     this.models = new ModelSelection({
@@ -150,7 +151,7 @@ export class AgentSession {
         prepare: (prompts) => bridge.beforeRun(prompts),
         wantsRun: (last) => bridge.beforeSettle(last),
       }),
-      beforeSettled: () => this.#recordFinishedCommands(),
+      beforeSettled: () => this.#recordKept(),
       fault: options.fault,
     });
     this.#texts = new Texts({
@@ -215,10 +216,6 @@ export class AgentSession {
     return this.#runs.signal;
   }
 
-  get hasPendingMessages(): boolean {
-    return this.#queues.length > 0;
-  }
-
   state(): RpcSessionState {
     const { store, models } = this;
     const { accepting } = this.#texts;
@@ -240,6 +237,10 @@ export class AgentSession {
       ...(accepting > 0 && { accepting }),
       ...(store.readOnly && { readOnly: true }),
     };
+  }
+
+  contextUsage(): SessionStats["contextUsage"] {
+    return contextUse(this.#conversation.measured, this.model);
   }
 
   stats(): SessionStats {
@@ -308,6 +309,7 @@ export class AgentSession {
   /** Goes on with the queue of another session on the same conversation. */
   adoptQueue(from: AgentSession): void {
     from.#queues.moveTo(this.#queues);
+    from.#texts.moveTo(this.#texts);
   }
 
   /** Shows undelivered messages a last time, when the process ends. */
@@ -489,7 +491,9 @@ export class AgentSession {
     else this.#conversation.append(message);
   }
 
-  #recordFinishedCommands(): void {
+  /** What came during the run and belongs behind it. */
+  #recordKept(): void {
     for (const message of this.#finishedCommands.splice(0)) this.#conversation.append(message);
+    void this.#texts.recordKept();
   }
 }

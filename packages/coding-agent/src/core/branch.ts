@@ -7,7 +7,7 @@ import type { SessionManager } from "../sessions/session-manager.js";
 import { CommandError } from "./errors.js";
 import type { AgentMessage } from "./messages.js";
 import { collectFiles, fileListsText } from "./summarize/file-lists.js";
-import type { Summarizer } from "./summarize/summarize.js";
+import type { Summarizer, SummaryJob } from "./summarize/summarize.js";
 
 export interface BranchesOptions {
   store: SessionManager;
@@ -82,22 +82,34 @@ export class Branches {
 
   /** Throws CommandError `not_found`, `no_model`, and `provider_error` when there is no summary; the leaf stays then. */
   async navigate(request: NavigationRequest): Promise<Navigation> {
-    const { store, hooks } = this.#options;
+    const { store } = this.#options;
     const { entryId } = request;
     if (!store.getEntry(entryId)) throw new CommandError("not_found", `Entry not found: ${entryId}`, "entryId");
     const isThere = store.getLeafId() === entryId && placeOf(request, store) === entryId;
     if (isThere && request.rewritesMessage && request.label === undefined) return { cancelled: false, leafId: entryId };
-    if (!hooks) return this.#go(request, undefined);
-    const kept = new Set(store.getBranch(entryId).map(({ id }) => id));
-    const left = store.getBranch().filter(({ id }) => !kept.has(id));
     const abort = new AbortController();
-    const asking = hooks.before(request, left, abort.signal);
-    const decided = await this.#while(abort, asking);
-    if (decided.cancel || abort.signal.aborted) return { cancelled: true, leafId: store.getLeafId() };
-    return this.#go(decided.request, decided.request.summarize ? decided.summary : undefined);
+    // Running from here to the end: nothing begins between the question and the move.
+    const done = this.#decide(request, abort.signal);
+    this.#running = { abort, done };
+    try {
+      return await done;
+    } finally {
+      this.#running = undefined;
+    }
   }
 
-  async #go(request: NavigationRequest, given: GivenSummary | undefined): Promise<Navigation> {
+  async #decide(request: NavigationRequest, signal: AbortSignal): Promise<Navigation> {
+    const { store, hooks } = this.#options;
+    const { entryId } = request;
+    if (!hooks) return this.#go(request, undefined, signal);
+    const kept = new Set(store.getBranch(entryId).map(({ id }) => id));
+    const left = store.getBranch().filter(({ id }) => !kept.has(id));
+    const decided = await hooks.before(request, left, signal);
+    if (decided.cancel || signal.aborted) return { cancelled: true, leafId: store.getLeafId() };
+    return this.#go(decided.request, decided.request.summarize ? decided.summary : undefined, signal);
+  }
+
+  async #go(request: NavigationRequest, given: GivenSummary | undefined, signal: AbortSignal): Promise<Navigation> {
     const { store, reload } = this.#options;
     const { entryId, summarize, instructions, replaceInstructions, label } = request;
     const oldLeafId = store.getLeafId();
@@ -105,7 +117,7 @@ export class Branches {
     const made = given
       ? { text: given.summary, details: given.details, usage: given.usage }
       : left.length > 0
-        ? await this.#summarize(left, instructions, replaceInstructions)
+        ? await this.#summarize(left, { instructions, replaceInstructions, signal })
         : { text: "" };
     if (!made) return { cancelled: true, leafId: store.getLeafId() };
     const { text, details, usage } = made as { text: string; details?: unknown; usage?: Usage };
@@ -133,34 +145,21 @@ export class Branches {
 
   async #summarize(
     messages: readonly AgentMessage[],
-    instructions: string | undefined,
-    replaceInstructions: boolean | undefined,
+    { replaceInstructions, ...how }: Pick<SummaryJob, "instructions" | "replaceInstructions" | "signal">,
   ) {
     const model = this.#options.model();
     if (!model) throw new CommandError("no_model", "No model selected. A summary needs one");
-    const abort = new AbortController();
-    const { signal } = abort;
-    const job = { kind: "branch", source: "branchSummary", model, messages, instructions, signal } as const;
+    const job = { kind: "branch", source: "branchSummary", model, messages, ...how } as const;
     try {
-      const { text, usage } = await this.#while(
-        abort,
-        this.#options.summarizer.summarize({ ...job, ...(replaceInstructions && { replaceInstructions }) }),
-      );
+      const { text, usage } = await this.#options.summarizer.summarize({
+        ...job,
+        ...(replaceInstructions && { replaceInstructions }),
+      });
       const details = collectFiles(messages);
       return { text: text && `${text}${fileListsText(details)}`, details, usage };
     } catch (error) {
-      if (signal.aborted) return undefined;
+      if (how.signal.aborted) return undefined;
       throw new CommandError("provider_error", textOf(error));
-    }
-  }
-
-  /** Counts as running until it is done. */
-  async #while<T>(abort: AbortController, done: Promise<T>): Promise<T> {
-    this.#running = { abort, done };
-    try {
-      return await done;
-    } finally {
-      this.#running = undefined;
     }
   }
 }

@@ -7,6 +7,7 @@ import type { StartReason } from "../extensions/event-parts.js";
 import { discoverPaths } from "../extensions/hooks.js";
 import type { ExtensionModelRegistry, ReplaceOptions, SessionControl } from "../extensions/host.js";
 import type { ExtensionRunner } from "../extensions/runner.js";
+import { textOf } from "../lib/error-text.js";
 import { type ImageLimits, prepareImage } from "../lib/image.js";
 import { warn } from "../lib/warn.js";
 import type { QueueMode, SlashCommand } from "../modes/rpc/rpc-types.js";
@@ -98,7 +99,7 @@ export function createRuntime(options: SessionOptions, start: SessionStart): Ses
     ...openSession(options, start, surroundings),
     fault: options.fault ?? warn,
     create: async (store, predecessor, isReload) => {
-      const found = await options.resourcesFor?.(store.getCwd(), isReload);
+      const { found, problems } = await resourcesOf(options, store.getCwd(), isReload);
       const inPlace: SessionOptions = {
         ...options,
         ...found,
@@ -118,10 +119,24 @@ export function createRuntime(options: SessionOptions, start: SessionStart): Ses
         },
         surroundings,
       );
-      return { ...opened, warnings };
+      return { ...opened, warnings: [...problems, ...warnings] };
     },
   });
   return runtime;
+}
+
+/** What cannot be loaded for another session must not cost the session: it goes on without, and says so. */
+async function resourcesOf(
+  { resourcesFor }: SessionOptions,
+  cwd: string,
+  isReload: boolean,
+): Promise<{ found: Partial<DirectoryResources> | undefined; problems: string[] }> {
+  try {
+    return { found: await resourcesFor?.(cwd, isReload), problems: [] };
+  } catch (error) {
+    const reason = textOf(error);
+    return { found: { extensions: undefined }, problems: [`The session goes on without extensions: ${reason}`] };
+  }
 }
 
 /** What a session finds around it: the mode, and the runtime that can replace it. */

@@ -1,14 +1,16 @@
 // Joins extensions to one session: which moment of a run is which event, and what their answers change.
 
-import type { AgentLoopOptions } from "@earendil-works/pi-agent-core";
-import type {
-  Context,
-  ImageContent,
-  Message,
-  Model,
-  StreamOptions,
-  ThinkingLevel,
-  UserMessage,
+import type { AgentLoopOptions, FinishedToolCall } from "@earendil-works/pi-agent-core";
+import {
+  addUsage,
+  type Context,
+  type ImageContent,
+  type Message,
+  type Model,
+  type StreamOptions,
+  type ThinkingLevel,
+  type Usage,
+  type UserMessage,
 } from "@earendil-works/pi-ai";
 import type { NewEntry, SystemPromptOptions } from "../extensions/event-parts.js";
 import type { ExtensionEventMap, ExtensionEventName } from "../extensions/events.js";
@@ -76,6 +78,8 @@ export class ExtensionBridge {
   readonly #runner: ExtensionRunner;
   #turnIndex = 0;
   #wantsTurn = false;
+  /** Model work of calls inside a tool, by the call that made them, until its own result is there. */
+  readonly #nestedUsage = new Map<string, Usage>();
   #run: RunPrompt | undefined;
 
   constructor(options: ExtensionBridgeOptions) {
@@ -99,7 +103,10 @@ export class ExtensionBridge {
   /** The extensions' step of the event line; nothing when nobody wants to hear of the event. */
   hear(event: AgentSessionEvent): undefined | Promise<void> {
     const { type } = event;
-    if (type === "agent_start") this.#turnIndex = 0;
+    if (type === "agent_start") {
+      this.#turnIndex = 0;
+      this.#wantsTurn = false;
+    }
     if (type === "turn_start") return this.#tell("turn_start", { turnIndex: this.#turnIndex, timestamp: Date.now() });
     if (type === "turn_end") return this.#endTurn(event);
     if (type === "message_end") return this.#endMessage(event);
@@ -139,8 +146,10 @@ export class ExtensionBridge {
         await this.#options.flushed();
         return askBeforeToolCall(runner, call, args, parentToolCallId);
       },
-      afterToolCall: async (finished) =>
-        runner.has("tool_result") ? patchToolResult(runner, finished, parentToolCallId) : undefined,
+      afterToolCall: async (finished) => {
+        const seen = runner.has("tool_result") ? await patchToolResult(runner, finished, parentToolCallId) : finished;
+        return this.#withNestedUsage(seen, parentToolCallId);
+      },
     };
   }
 
@@ -207,6 +216,19 @@ export class ExtensionBridge {
     });
     this.#options.appendEntries(proposal.entries);
     return proposal.continue && outcome === "completed";
+  }
+
+  /** A tool reports its own model work; that of the tools it called, at every depth, is added here. */
+  #withNestedUsage(finished: FinishedToolCall, parentToolCallId: string | undefined): FinishedToolCall {
+    const { toolCall, result } = finished;
+    const nested = this.#nestedUsage.get(toolCall.id);
+    this.#nestedUsage.delete(toolCall.id);
+    const usage = nested && result.usage ? addUsage(result.usage, nested) : (nested ?? result.usage);
+    if (usage && parentToolCallId !== undefined) {
+      const others = this.#nestedUsage.get(parentToolCallId);
+      this.#nestedUsage.set(parentToolCallId, others ? addUsage(others, usage) : usage);
+    }
+    return nested ? { ...finished, result: { ...result, ...(usage && { usage }) } } : finished;
   }
 
   #tell<K extends ExtensionEventName>(name: K, payload: ExtensionEventMap[K]["event"]): undefined | Promise<void> {

@@ -54,6 +54,8 @@ export class SessionHost implements ExtensionHost {
   readonly #options: SessionHostOptions;
   readonly #session: AgentSession;
   readonly #nestedCalls = new Map<string, number>();
+  /** The run they belong to, by its signal. */
+  #countedRun: AbortSignal | undefined;
 
   constructor(options: SessionHostOptions) {
     this.#options = options;
@@ -109,7 +111,7 @@ export class SessionHost implements ExtensionHost {
   }
 
   hasPendingMessages(): boolean {
-    return this.#session.hasPendingMessages;
+    return this.#session.state().pendingMessageCount > 0;
   }
 
   abort(): void {
@@ -130,14 +132,15 @@ export class SessionHost implements ExtensionHost {
   }
 
   contextUsage(): ContextUsage | undefined {
-    return this.#session.stats().contextUsage;
+    return this.#session.contextUsage();
   }
 
   compact({ customInstructions, onComplete, onError }: CompactOptions): void {
-    this.#session.compact(customInstructions).then(onComplete, (error: Error) => {
-      if (onError) onError(error);
-      else this.#options.fault("compact", error);
-    });
+    const tell = (error: unknown) => this.#options.fault("compact", error);
+    this.#session
+      .compact(customInstructions)
+      .then(onComplete, onError ?? tell)
+      .catch(tell);
   }
 
   async sendMessage(
@@ -228,6 +231,9 @@ export class SessionHost implements ExtensionHost {
     args: unknown,
     { signal, onUpdate }: { signal?: AbortSignal; onUpdate?: (partial: AgentToolResult) => void },
   ): Promise<AgentToolResult & { isError: boolean }> {
+    // The numbers of one run are kept, and no others.
+    if (this.#countedRun !== this.#session.signal) this.#nestedCalls.clear();
+    this.#countedRun = this.#session.signal;
     const number = (this.#nestedCalls.get(parentToolCallId) ?? 0) + 1;
     this.#nestedCalls.set(parentToolCallId, number);
     const { toolBox } = this.#options;

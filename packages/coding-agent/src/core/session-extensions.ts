@@ -40,11 +40,22 @@ export interface JoinedExtensions {
 export function joinExtensions(extensions: SessionExtensions, parts: SessionParts): JoinedExtensions {
   const { runner } = extensions;
   const { store, conversation, stored, model, limits, announce, appendEntry } = parts;
+  const append = (entry: NewEntry) => {
+    if (entry.type === "custom") appendEntry(entry.customType, entry.data);
+    else if (entry.type === "custom_message") void announce(customMessage(entry));
+    else {
+      if (!store.getEntry(entry.targetId)) throw new Error(`Entry not found: ${entry.targetId}`);
+      store.appendContextEdit(entry.targetId, entry.replacement);
+    }
+  };
   const appendEntries = (entries: readonly NewEntry[]) => {
     for (const entry of entries) {
-      if (entry.type === "custom") appendEntry(entry.customType, entry.data);
-      else if (entry.type === "custom_message") void announce(customMessage(entry));
-      else store.appendContextEdit(entry.targetId, entry.replacement);
+      try {
+        append(entry);
+      } catch (error) {
+        // The others are good, and the run is not theirs to break.
+        runner.runtime.fault("<runtime>", "append_entry", error);
+      }
     }
     if (entries.some(({ type }) => type === "context_edit")) conversation.reload();
   };

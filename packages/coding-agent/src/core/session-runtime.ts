@@ -103,7 +103,7 @@ export class SessionRuntime {
   /** Resolves when no run is under way, and extensions have begun nothing more. */
   async quiet(): Promise<void> {
     for (;;) {
-      await this.#replacing?.catch(() => {});
+      await this.replacing;
       const { session } = this;
       await session.waitForIdle();
       await session.runner?.runtime.idle();
@@ -117,9 +117,10 @@ export class SessionRuntime {
     return this.#starting !== undefined;
   }
 
-  /** Settles when no session is being replaced; undefined when none is. */
-  get replacing(): Promise<unknown> | undefined {
-    return this.#replacing;
+  /** Resolves when the session that is being replaced now has been, or could not be; undefined when none is. */
+  get replacing(): Promise<void> | undefined {
+    const done = () => {};
+    return this.#replacing?.then(done, done);
   }
 
   get session(): AgentSession {
@@ -245,6 +246,7 @@ export class SessionRuntime {
       const reason = change.kind;
       // Made before anything ends: a refusal leaves the old session as it is.
       let store = reason === "fork" ? undefined : makeStore();
+      if (store) await setup?.(store);
       await old.abort();
       // A copy has what the abort still wrote.
       store ??= makeStore();
@@ -252,8 +254,7 @@ export class SessionRuntime {
       await this.#end(old, reason, store.getSessionFile());
       // The session's own file, which has been written to since it was read.
       if (previous && store.getSessionFile() === previous) store = makeStore();
-      await setup?.(store);
-      const made = await this.#options.create(store, old, false);
+      const made = await this.#create(store, old);
       this.#use(made.session);
       await made.begin(reason, previous);
       const warnings = [...made.warnings, ...unwrittenIn(old.store)];
@@ -264,6 +265,19 @@ export class SessionRuntime {
     const { runner } = this.#session;
     if (!replacement.cancelled && withSession && runner) await withSession(runner.replacedContext);
     return replacement;
+  }
+
+  /** What keeps the new session from being made leaves the user with the old one, opened again. */
+  async #create(store: SessionManager, old: AgentSession): Promise<OpenedSession> {
+    try {
+      return await this.#options.create(store, old, false);
+    } catch (error) {
+      const again = await this.#options.create(old.store, old, false);
+      again.session.adoptQueue(old);
+      this.#use(again.session);
+      await again.begin("resume");
+      throw error;
+    }
   }
 
   /** One replacement after another. */

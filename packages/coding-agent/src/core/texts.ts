@@ -44,7 +44,7 @@ export class Texts {
   #startAfterCompaction = false;
   /** Messages of extensions that wait for the user's next message. */
   #nextTurn: CustomMessage[] = [];
-  /** Messages of extensions that are recorded when the turn under way has ended. */
+  /** Messages of extensions that are recorded when the turn, or the compaction, under way has ended. */
   #afterTurn: CustomMessage[] = [];
 
   constructor(options: TextsOptions) {
@@ -107,13 +107,20 @@ export class Texts {
     }
   }
 
-  /** Records what was kept until the turn ended. */
-  async turnEnded(): Promise<void> {
-    for (const message of this.#afterTurn.splice(0)) await this.#options.record(message);
+  /** Records what was kept until the turn, the run or the compaction under way ended. Announced at once, in order. */
+  async recordKept(): Promise<void> {
+    await Promise.all(this.#afterTurn.splice(0).map((message) => this.#options.record(message)));
+  }
+
+  /** Hands over what waits for the user's next message to a session that goes on with the same conversation. */
+  moveTo(other: Texts): void {
+    other.#nextTurn.push(...this.#nextTurn.splice(0));
+    other.#afterTurn.push(...this.#afterTurn.splice(0));
   }
 
   /** A compaction has ended: what was queued meanwhile starts a run. */
   compactionEnded(): void {
+    if (!this.#options.isRunning()) void this.recordKept();
     // Not when the next compaction has been asked for already: it is followed by the run.
     if (!this.#startAfterCompaction || this.#options.isCompacting()) return;
     this.#startAfterCompaction = false;

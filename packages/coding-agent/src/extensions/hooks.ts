@@ -299,8 +299,8 @@ export async function discoverPaths(
 ): Promise<{ path: string; kind: "skill" | "prompt"; extensionPath: string }[]> {
   const found: { path: string; kind: "skill" | "prompt"; extensionPath: string }[] = [];
   await runner.each("resources_discover", event, ({ skillPaths, promptPaths }, { path: extensionPath }) => {
-    for (const path of skillPaths ?? []) found.push({ path, kind: "skill", extensionPath });
-    for (const path of promptPaths ?? []) found.push({ path, kind: "prompt", extensionPath });
+    for (const path of textsIn("skillPaths", skillPaths)) found.push({ path, kind: "skill", extensionPath });
+    for (const path of textsIn("promptPaths", promptPaths)) found.push({ path, kind: "prompt", extensionPath });
   });
   return found;
 }
@@ -319,4 +319,11 @@ export async function decideTrust(
   };
   await runner.each("project_trust", { cwd }, take, undefined, context);
   return decision;
+}
+
+/** Throws for what is no list of texts. */
+function textsIn(name: string, given: unknown): string[] {
+  if (given === undefined || given === null) return [];
+  if (Array.isArray(given) && given.every((item) => typeof item === "string")) return given;
+  throw new Error(`${name} must be a list of paths`);
 }

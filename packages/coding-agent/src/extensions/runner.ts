@@ -79,13 +79,19 @@ export class ExtensionRunner {
     const event = Object.assign(payload, { type: name }) as ExtensionEvent<K>;
     for (const extension of this.extensions) {
       for (const handler of extension.handlersOf(name)) {
-        const outcome = await this.#call(extension, name, () => handler(event as never, context as ExtensionContext));
-        if (outcome.kind !== "returned") {
-          if (outcome.kind === "threw") this.runtime.fault(extension.path, name, outcome.error);
-          if (failed?.(outcome, extension) === true) return;
-        } else if (take && outcome.value !== undefined && outcome.value !== null) {
-          if (take(outcome.value as NonNullable<ExtensionResult<K>>, extension) === true) return;
+        let outcome = await this.#call(extension, name, () => handler(event as never, context as ExtensionContext));
+        if (outcome.kind === "returned") {
+          if (!take || outcome.value === undefined || outcome.value === null) continue;
+          try {
+            if (take(outcome.value as NonNullable<ExtensionResult<K>>, extension) === true) return;
+            continue;
+          } catch (error) {
+            // An answer nobody can make sense of is the handler's fault.
+            outcome = { kind: "threw", error };
+          }
         }
+        if (outcome.kind === "threw") this.runtime.fault(extension.path, name, outcome.error);
+        if (failed?.(outcome, extension) === true) return;
       }
     }
   }

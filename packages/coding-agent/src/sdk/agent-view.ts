@@ -72,7 +72,7 @@ export class AgentView {
   }
 
   hasQueuedMessages(): boolean {
-    return this.#session().hasPendingMessages;
+    return this.#session().state().pendingMessageCount > 0;
   }
 
   clearAllQueues(): void {

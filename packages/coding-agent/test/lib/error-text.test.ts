@@ -7,8 +7,8 @@ describe("textOf", () => {
     ["a text", "a text"],
     [undefined, "undefined"],
     [Symbol("s"), "Symbol(s)"],
-    [Object.create(null), "something that is no error"],
-    [{ toString: () => Promise.reject }, "something that is no error"],
+    [Object.create(null), "Something was thrown that has no text"],
+    [{ toString: () => Promise.reject }, "Something was thrown that has no text"],
   ])("of %o is %j", (thrown, text) => {
     expect(textOf(thrown)).toBe(text);
   });

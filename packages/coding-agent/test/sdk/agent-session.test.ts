@@ -151,7 +151,7 @@ describe("AgentSession with extensions", () => {
     const ui = createUi(undefined, { theme: () => "theme" });
     const { session } = await sessionWith((pi) => {
       pi.on("session_start", ({ reason }, ctx) => {
-        heard.push([reason, ctx.mode, ctx.hasUI, ctx.ui === ui]);
+        heard.push([reason, ctx.mode, ctx.hasUI, ctx.ui.theme === ui.theme]);
       });
     });
     expect([heard, session.hasExtensionHandlers("session_start")]).toEqual([[], true]);

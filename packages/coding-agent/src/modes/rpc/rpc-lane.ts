@@ -32,7 +32,7 @@ export interface LaneItem {
 
 export interface LaneOptions {
   /** Holds every command that waits in line until its promise resolves (the reader is far behind). */
-  hold: () => undefined | Promise<unknown>;
+  hold: () => undefined | Promise<void>;
   /** Only what sees or stops something is started while this is true. */
   isStarting?: () => boolean;
 }
@@ -127,23 +127,27 @@ export class CommandLane {
   async #pump(): Promise<void> {
     if (this.#pumping) return;
     this.#pumping = true;
-    for (let head = this.#waiting[0]; head; head = this.#waiting[0]) {
-      if (this.#mustWait(head)) await this.#change();
-      else {
-        // Asked for once: when the process ends nobody is held any more, however much is unsent.
-        const held = this.#options.hold();
-        if (held) await held;
-        const { ready } = head;
-        head.ready = undefined;
-        if (ready) await ready();
-        // Meanwhile it may have been cancelled, or something may stand in its way.
-        if (this.#waiting[0] !== head || this.#mustWait(head)) continue;
-        this.#waiting.shift();
-        this.#start(head);
+    // Nothing is awaited between the last look at the list and the end: what comes then begins a round of its own.
+    try {
+      for (let head = this.#waiting[0]; head; head = this.#waiting[0]) {
+        if (this.#mustWait(head)) await this.#change();
+        else {
+          // Asked for once: when the process ends nobody is held any more, however much is unsent.
+          const held = this.#options.hold();
+          if (held) await held;
+          const { ready } = head;
+          head.ready = undefined;
+          if (ready) await ready();
+          // Meanwhile it may have been cancelled, or something may stand in its way.
+          if (this.#waiting[0] !== head || this.#mustWait(head)) continue;
+          this.#waiting.shift();
+          this.#start(head);
+        }
       }
+    } finally {
+      this.#pumping = false;
+      this.#changed();
     }
-    this.#pumping = false;
-    this.#changed();
   }
 
   #mustWait(item: LaneItem): boolean {
