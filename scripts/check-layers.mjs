@@ -52,7 +52,16 @@ const entries = "index.ts, main.ts, cli.ts";
 
 /** Inside core only these import services; a service imports record files, lower rooms and the shared leaves. */
 const coordinators = ["agent-session", "session-extensions", "run", "recovery", "session-runtime", "create-session"];
-const coreLeaves = ["summarize", "tool-selection", "custom-message", "errors", "to-llm", "token-estimate", "user-text"];
+const coreLeaves = [
+  "summarize",
+  "found-texts",
+  "tool-selection",
+  "custom-message",
+  "errors",
+  "to-llm",
+  "token-estimate",
+  "user-text",
+];
 /** Tables and data, exempt from the size limit. */
 const tables = new Set([`${product}modes/rpc/rpc-types.ts`, `${product}args.ts`, `${product}resources/settings.ts`]);
 /** What has one home, and how a copy of it looks. */

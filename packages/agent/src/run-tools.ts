@@ -2,6 +2,7 @@
 
 import type { ToolCall, ToolResultMessage } from "@earendil-works/pi-ai";
 import { excerpt } from "@earendil-works/pi-ai";
+import { checkedResult } from "./check-result.js";
 import { coerceArguments } from "./coerce-arguments.js";
 import type { AgentLoopOptions, AgentToolResult, AnyAgentTool, FinishedToolCall } from "./types.js";
 import { untilAborted } from "./until-aborted.js";
@@ -145,7 +146,10 @@ async function execute(item: Prepared, options: RunToolsOptions): Promise<Finish
 async function patched(finished: FinishedToolCall, { afterToolCall }: RunToolsOptions): Promise<FinishedToolCall> {
   if (!afterToolCall) return finished;
   try {
-    return (await afterToolCall(finished)) ?? finished;
+    const after = (await afterToolCall(finished)) ?? finished;
+    if (after === finished) return finished;
+    const { isError: _, ...result } = checkedResult(after.result, finished.toolCall.name);
+    return { ...after, result, isError: after.isError === true };
   } catch (error) {
     return { ...finished, result: errorResult(textOf(error)), isError: true };
   }
@@ -176,8 +180,9 @@ async function runOne(
       tool.execute(toolCall.id, args, signal, (partialResult) => {
         if (over) return undefined;
         const { id, name, arguments: callArguments } = toolCall;
-        const event = { toolCallId: id, toolName: name, args: callArguments, partialResult, ...parentOf(options) };
-        return emit({ type: "tool_execution_update", ...event });
+        const event = { toolCallId: id, toolName: name, args: callArguments, ...parentOf(options) };
+        // Throws into the tool when it is nothing that can be shown.
+        return emit({ type: "tool_execution_update", ...event, partialResult: checkedResult(partialResult, name) });
       }))();
     running.catch(() => {}); // its failure after it was given up is nobody's
     const result = await Promise.race([running, abandoned]);
@@ -192,12 +197,6 @@ async function runOne(
   }
 }
 
-/** Tools come from outside: one that returns no content list must not break the conversation. */
-function checkedResult(result: AgentToolResult, name: string): AgentToolResult {
-  if (result && Array.isArray(result.content)) return result;
-  throw new Error(`Tool "${name}" returned no content list`);
-}
-
 /** Tools attach what they know to an error as `details`, so that a failed command still names its log. */
 function errorResult(text: string, details?: unknown): AgentToolResult {
   return { content: [{ type: "text", text }], ...(details !== undefined && { details }) };
@@ -207,6 +206,11 @@ function parentOf({ parentToolCallId }: RunToolsOptions): { parentToolCallId?: s
   return parentToolCallId === undefined ? {} : { parentToolCallId };
 }
 
+/** What was thrown may be anything, also something that refuses to become a text. */
 function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return error instanceof Error ? String(error.message) : String(error);
+  } catch {
+    return "Something was thrown that has no text";
+  }
 }

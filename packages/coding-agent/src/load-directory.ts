@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import type { DirectoryResources, LoadedExtensions } from "./core/create-session.js";
 import { ExtensionProviders } from "./core/extension-providers.js";
-import { expandText, foundCommands } from "./core/found-texts.js";
+import { extendFound, inlineFiles, loadedExtensions } from "./core/loaded-extensions.js";
 import { modelAccess } from "./core/model-access.js";
 import type { Extension } from "./extensions/extension.js";
 import { decideTrust as askExtensions } from "./extensions/hooks.js";
@@ -15,11 +15,11 @@ import type { ExtensionUI } from "./extensions/ui.js";
 import type { Diagnostic } from "./modes/rpc/rpc-types.js";
 import type { AuthStorage } from "./resources/auth.js";
 import type { Environment } from "./resources/config-value.js";
-import { discoverResources, extendResources, type FoundResources } from "./resources/discovery.js";
+import { discoverResources, type FoundResources } from "./resources/discovery.js";
 import { loadResources, type Resources } from "./resources/load.js";
 import { agentDirectory } from "./resources/locations.js";
 import { loadSystemPromptFiles } from "./resources/system-prompt-files.js";
-import { decideTrust, protectedResources, resolveTrust } from "./resources/trust.js";
+import { decideTrust, protectedResources, resolveTrust, type TrustDecision } from "./resources/trust.js";
 
 /** What was asked for on the command line, and holds for every directory. */
 export interface DirectoryOptions {
@@ -66,9 +66,12 @@ export class DirectoryLoader {
   readonly #options: DirectoryOptions;
   #loader: ExtensionLoader | undefined;
   readonly #resources = new Map<string, Resources>();
-  readonly #providers = new Map<Resources, ExtensionProviders>();
+  /** What the extensions of the directory opened last brought. */
+  #providers: ExtensionProviders | undefined;
   /** Values of extensions' flags. */
   readonly #flags = new Map<string, boolean | string>();
+  /** What extensions said of projects, by directory; `isOld` since they may be asked again. */
+  readonly #trust = new Map<string, { isTrusted: boolean; isOld: boolean }>();
   #auth: AuthStorage | undefined;
   #opened: Pick<SharedDirectory, "resources" | "registry"> | undefined;
 
@@ -98,9 +101,16 @@ export class DirectoryLoader {
     return { ...opened, extensionLoader: this.#loader, flags: this.#flags };
   }
 
-  /** Settings are read and modules evaluated anew from now on. */
+  /** The extension that is being loaded now, by its path. */
+  get loading(): string | undefined {
+    return this.#loader?.loading;
+  }
+
+  /** Settings are read, modules evaluated and extensions asked for trust anew from now on. */
   forget(): void {
+    this.#providers?.clear();
     this.#resources.clear();
+    for (const said of this.#trust.values()) said.isOld = true;
     this.#loader?.forget();
   }
 
@@ -118,28 +128,19 @@ export class DirectoryLoader {
       runtime.fault(error.path, "load", error.message);
     };
     const load = async (found: FoundResources, loaded: readonly Extension[]) =>
-      (await this.#extensionLoader()).load([...found.extensions, ...this.#inlineFiles()], runtime, {
+      (await this.#extensionLoader()).load([...found.extensions, ...inlineFiles(this.#options.inline ?? [])], runtime, {
         loaded,
         ...(isLenient && { onError }),
       });
     let resources = this.resourcesOf(cwd);
     this.#opened = { resources, registry: undefined };
-    const { approve } = this.#options;
-    const mayAsk = approve === undefined && protectedResources(cwd).length > 0;
+    const mayAsk = this.#mayAsk(cwd);
     let found = await this.#discover(resources, resources.isTrusted && !mayAsk);
     let loaded = found.extensions.length > 0 || this.#options.inline?.length ? await load(found, []) : [];
     const trustDiagnostics: Diagnostic[] = [];
     if (mayAsk) {
       // The user's own extensions are asked first; what the project brings is not run before.
-      const asked = new ExtensionRunner({ extensions: loaded, runtime });
-      const { agentDir, settings } = resources;
-      const question = { cwd, agentDir, defaultProjectTrust: settings.defaultProjectTrust };
-      const decision = await resolveTrust(
-        question,
-        asked.has("project_trust")
-          ? async () => (await askExtensions(asked, { cwd, ...this.#options.outside() })) ?? { trusted: "undecided" }
-          : undefined,
-      );
+      const decision = await this.#askForTrust(resources, new ExtensionRunner({ extensions: loaded, runtime }));
       trustDiagnostics.push(...decision.diagnostics);
       if (decision.isTrusted !== resources.isTrusted) {
         resources = this.#load(cwd, decision.isTrusted);
@@ -151,6 +152,26 @@ export class DirectoryLoader {
       }
     }
     return this.#loaded(resources, found, { loaded, runtime, diagnostics: [...failures, ...trustDiagnostics] });
+  }
+
+  /** Whether extensions may decide on a project; they are asked once. */
+  #mayAsk(cwd: string): boolean {
+    const said = this.#trust.get(cwd);
+    return this.#options.approve === undefined && protectedResources(cwd).length > 0 && (!said || said.isOld);
+  }
+
+  /** Who does not decide this time leaves it at what was decided before. */
+  async #askForTrust({ cwd, agentDir, settings }: Resources, runner: ExtensionRunner): Promise<TrustDecision> {
+    const question = { cwd, agentDir, defaultProjectTrust: settings.defaultProjectTrust };
+    if (!runner.has("project_trust")) return resolveTrust(question);
+    const decision = await resolveTrust(
+      question,
+      async () => (await askExtensions(runner, { cwd, ...this.#options.outside() })) ?? { trusted: "undecided" },
+    );
+    const before = this.#trust.get(cwd);
+    if (decision.by === "asked") this.#trust.set(cwd, { isTrusted: decision.isTrusted, isOld: false });
+    else if (before) return { ...decision, isTrusted: before.isTrusted, by: "asked" };
+    return decision;
   }
 
   async #extensionLoader(): Promise<ExtensionLoader> {
@@ -197,18 +218,6 @@ export class DirectoryLoader {
     });
   }
 
-  #inlineFiles() {
-    return (this.#options.inline ?? []).map((extension, index) => ({
-      ...extension,
-      sourceInfo: {
-        path: `<inline:${extension.name ?? index + 1}>`,
-        source: "sdk",
-        scope: "temporary" as const,
-        origin: "top-level" as const,
-      },
-    }));
-  }
-
   #loaded(
     resources: Resources,
     first: FoundResources,
@@ -225,21 +234,17 @@ export class DirectoryLoader {
         : undefined;
     if (runner) more.runtime.bindProviders(providers);
     const promptFiles = loadSystemPromptFiles({ cwd, agentDir, isTrusted });
-    const extensions: LoadedExtensions = {
+    const extensions = loadedExtensions({
       runner,
       registry: modelAccess(models, providers),
       isProjectTrusted: isTrusted || protectedResources(cwd).length === 0,
-      commands: () => foundCommands(found, settings.enableSkillCommands),
-      skills: () => found.skills.filter(({ disableModelInvocation }) => !disableModelInvocation),
-      expand: (text) => expandText(text, found),
+      cwd,
+      found: () => found,
+      skillCommands: settings.enableSkillCommands,
       extend: async (paths) => {
-        for (const { path, kind, extensionPath } of paths) {
-          const origin = { source: "extension", scope: "temporary" as const, origin: "top-level" as const };
-          const named = kind === "skill" ? { skillPaths: [path] } : { promptPaths: [path] };
-          found = await extendResources(found, named, { ...origin, baseDir: join(extensionPath, "..") });
-        }
+        found = await extendFound(found, paths);
       },
-    };
+    });
     this.#opened = { resources, registry: extensions.registry };
     return {
       resources,
@@ -260,15 +265,11 @@ export class DirectoryLoader {
     };
   }
 
-  /** Those of the last session in the directory are taken back: its extensions register them again, or others. */
-  #providersOf(resources: Resources): ExtensionProviders {
-    let providers = this.#providers.get(resources);
-    if (providers) providers.clear();
-    else {
-      providers = new ExtensionProviders(resources.models);
-      this.#providers.set(resources, providers);
-    }
-    return providers;
+  /** Those of the last session are taken back: its extensions register them again, or others. */
+  #providersOf({ models }: Resources): ExtensionProviders {
+    this.#providers?.clear();
+    this.#providers = new ExtensionProviders(models);
+    return this.#providers;
   }
 }
 

@@ -1,23 +1,17 @@
 // `pi install`, `remove`, `update` and `list`: packages of the user and of a project, on disk and in the settings.
 
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { expandHome } from "./lib/agent-directory.js";
-import { makeFolders } from "./lib/make-folders.js";
 import type { ModeIo } from "./modes/io.js";
 import { optionErrorText } from "./option-error.js";
-import { kindOf } from "./resources/folder.js";
-import { type JsonObject, readJsonFile } from "./resources/json-file.js";
+import { readJsonFile } from "./resources/json-file.js";
 import { agentDirectory } from "./resources/locations.js";
-import { sourceOf } from "./resources/package-discovery.js";
 import { needsInstall } from "./resources/packages/installed.js";
-import { type PackageScope, scopeDirectory } from "./resources/packages/locations.js";
+import { PackageSettings, type SettingsScope as Scope, sourceOf } from "./resources/packages/package-settings.js";
 import { PackageStore } from "./resources/packages/package-store.js";
-import { hideCredentials, identityOf, parseSource } from "./resources/packages/source.js";
+import { hideCredentials, parseSource } from "./resources/packages/source.js";
 import type { PackageEntry } from "./resources/settings.js";
 import { SettingsManager } from "./resources/settings-manager.js";
 import { decideTrust } from "./resources/trust.js";
-import { updateJsonFile } from "./resources/update-json-file.js";
 import { say } from "./say.js";
 
 export interface PackageCommandContext {
@@ -44,8 +38,6 @@ const usage = [
   "  --extensions, --all  With update: all packages; what it does without a source, for scripts that say so",
   "",
 ].join("\n");
-
-type Scope = Exclude<PackageScope, "temporary">;
 
 /** The words from `install`, `remove`, … on; resolves with the exit code. */
 export async function packageCommand(words: readonly string[], context: PackageCommandContext): Promise<number> {
@@ -86,14 +78,14 @@ export async function packageCommand(words: readonly string[], context: PackageC
 
 class PackageWork {
   readonly #io: PackageCommandContext["io"];
-  readonly #place: { cwd: string; agentDir: string };
   readonly #store: PackageStore;
+  readonly #packages: PackageSettings;
   readonly #settings: SettingsManager;
   readonly #isTrusted: boolean;
 
   constructor({ io, cwd, env, agentDir = agentDirectory(env) }: PackageCommandContext, approve?: boolean) {
     this.#io = io;
-    this.#place = { cwd, agentDir };
+    this.#packages = new PackageSettings({ cwd, agentDir });
     const { defaultProjectTrust } = SettingsManager.load({ agentDir, cwd, trusted: false }).settings;
     const choice = { cwd, agentDir, defaultProjectTrust, ...(approve !== undefined && { approve }) };
     const decision = decideTrust(choice);
@@ -105,37 +97,28 @@ class PackageWork {
 
   /** Installed first, then written down: a failure leaves the settings as they are. */
   async install(given: string, scope: Scope): Promise<string> {
-    const source = this.#asStored(given, scope);
+    const source = this.#packages.asStored(given, scope);
     const shown = hideCredentials(source);
-    this.#refuseBroken(scope);
+    // Before anything is installed that could not be written down.
+    this.#packages.entries(scope);
     this.#io.log(`Installing ${shown} ...`);
     await this.#store.install(source, scope).catch((error: Error) => {
       throw new Error(`Cannot install "${hideCredentials(given)}": ${error.message}`);
     });
-    const identity = this.#identity(source, scope);
-    await this.#change(scope, (entries) => {
-      const at = entries.findIndex((entry) => this.#identity(sourceOf(entry), scope) === identity);
-      const before = entries[at];
-      // What was chosen of the package stays chosen.
-      const entry = typeof before === "object" ? { ...before, source } : source;
-      return at < 0 ? [...entries, entry] : entries.map((other, index) => (index === at ? entry : other));
-    });
-    return `Installed ${shown} in ${this.#settingsPath(scope)}\n`;
+    await this.#packages.add(source, scope);
+    return `Installed ${shown} in ${this.#packages.pathOf(scope)}\n`;
   }
 
   async remove(given: string, scope: Scope): Promise<string> {
-    const identity = this.#identity(this.#asStored(given, scope), scope);
-    this.#refuseBroken(scope);
-    const found = this.#entriesOnDisk(scope).find((entry) => this.#identity(sourceOf(entry), scope) === identity);
-    if (!found) throw new Error(`There is no package "${hideCredentials(given)}" in ${this.#settingsPath(scope)}`);
-    const shown = hideCredentials(sourceOf(found));
-    await this.#store.remove(sourceOf(found), scope).catch((error: Error) => {
+    const found = this.#packages.find(this.#packages.asStored(given, scope), scope);
+    if (!found) throw new Error(`There is no package "${hideCredentials(given)}" in ${this.#packages.pathOf(scope)}`);
+    const source = sourceOf(found);
+    const shown = hideCredentials(source);
+    await this.#store.remove(source, scope).catch((error: Error) => {
       throw new Error(`Cannot remove "${shown}": ${error.message}`);
     });
-    await this.#change(scope, (entries) =>
-      entries.filter((entry) => this.#identity(sourceOf(entry), scope) !== identity),
-    );
-    return `Removed ${shown} from ${this.#settingsPath(scope)}\n`;
+    await this.#packages.remove(source, scope);
+    return `Removed ${shown} from ${this.#packages.pathOf(scope)}\n`;
   }
 
   /** One line a package. Throws after the last when one could not be updated. */
@@ -144,10 +127,10 @@ class PackageWork {
     const failed: string[] = [];
     let count = 0;
     for (const scope of ["user", "project"] as const) {
-      const wanted = given === undefined ? undefined : this.#identity(this.#asStored(given, scope), scope);
+      const wanted = given === undefined ? undefined : this.#packages.asStored(given, scope);
       for (const entry of this.#entries(scope)) {
         const source = sourceOf(entry);
-        if (wanted !== undefined && this.#identity(source, scope) !== wanted) continue;
+        if (wanted !== undefined && !this.#packages.isSame(source, wanted, scope)) continue;
         count += 1;
         const shown = hideCredentials(source);
         try {
@@ -172,7 +155,7 @@ class PackageWork {
       if (entries.length > 0) lines.push(scope === "user" ? "User packages:" : "Project packages:");
       for (const entry of entries) lines.push(...this.#describe(entry, scope));
     }
-    if (!this.#isTrusted && readJsonFile(this.#settingsPath("project"), "settings").text !== "")
+    if (!this.#isTrusted && readJsonFile(this.#packages.pathOf("project"), "settings").text !== "")
       this.#io.log("pi: The project is not trusted: its packages are not listed; see --approve");
     return lines.length > 0 ? `${lines.join("\n")}\n` : "No packages are installed\n";
   }
@@ -189,56 +172,9 @@ class PackageWork {
     }
   }
 
-  /** A local path relative to the settings file it will stand in. */
-  #asStored(given: string, scope: Scope): string {
-    const source = parseSource(given);
-    if (source.type !== "local") return given.trim();
-    const path = expandHome(source.path);
-    if (isAbsolute(path)) return path;
-    const stored = relative(scopeDirectory(scope, this.#place), resolve(this.#place.cwd, path));
-    return stored.startsWith(".") ? stored : `./${stored}`;
-  }
-
-  /** A source that is written wrongly is only itself. */
-  #identity(source: string, scope: Scope): string {
-    try {
-      return identityOf(parseSource(source), scopeDirectory(scope, this.#place));
-    } catch {
-      return source;
-    }
-  }
-
   #entries(scope: Scope): readonly PackageEntry[] {
     const { packages } = scope === "user" ? this.#settings.userSettings : this.#settings.projectSettings;
     return (packages as readonly PackageEntry[] | undefined) ?? [];
-  }
-
-  /** Also of a project that is not trusted: what is removed is not used. */
-  #entriesOnDisk(scope: Scope): readonly PackageEntry[] {
-    return listOf(readJsonFile(this.#settingsPath(scope), "settings").value?.packages);
-  }
-
-  #settingsPath(scope: Scope): string {
-    return join(scopeDirectory(scope, this.#place), "settings.json");
-  }
-
-  /** Before anything is installed that could not be written down. */
-  #refuseBroken(scope: Scope): void {
-    const file = readJsonFile(this.#settingsPath(scope), "settings");
-    const [fault] = file.diagnostics;
-    if (fault) throw new Error(`Cannot change "${file.path}": ${fault.message}`);
-    listOf(file.value?.packages);
-  }
-
-  async #change(scope: Scope, change: (entries: readonly PackageEntry[]) => PackageEntry[]): Promise<void> {
-    const path = this.#settingsPath(scope);
-    // A project's file is for everybody who works on it.
-    const isNewProject = scope === "project" && kindOf(path) === undefined;
-    if (isNewProject) makeFolders(dirname(path));
-    const apply = (file: JsonObject) => {
-      file.packages = change(listOf(file.packages));
-    };
-    await updateJsonFile(path, "settings", apply, isNewProject ? { mode: 0o644 } : {});
   }
 }
 
@@ -248,10 +184,3 @@ const updateTexts = {
   pinned: "pinned, left as it is",
   local: "local, nothing to update",
 } as const;
-
-/** Throws when the settings hold something else than a list. */
-function listOf(value: unknown): PackageEntry[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value)) throw new Error('Cannot change the settings: "packages" must be a list');
-  return value as PackageEntry[];
-}

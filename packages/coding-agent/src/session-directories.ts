@@ -2,10 +2,10 @@
 
 import type { ParsedArgs } from "./args.js";
 import type { ExtensionUI } from "./extensions/ui.js";
-import { isFlagSet } from "./lib/environment-flag.js";
 import { DirectoryLoader, type DirectoryOptions, type SharedDirectory } from "./load-directory.js";
 import type { ModeName } from "./modes/index.js";
 import type { Environment } from "./resources/config-value.js";
+import { isOffline } from "./resources/discover-options.js";
 
 export interface LoaderPlace {
   env: Environment;
@@ -76,6 +76,6 @@ function directoryOptions(
     noExtensions: isOn("no-extensions"),
     noSkills: isOn("no-skills"),
     noPrompts: isOn("no-prompt-templates"),
-    isOffline: isOn("offline") || isFlagSet(env.PI_OFFLINE),
+    isOffline: isOn("offline") || isOffline(env),
   };
 }

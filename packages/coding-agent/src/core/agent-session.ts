@@ -1,8 +1,7 @@
 // One session in use: wires the services, orders every event, and delegates.
 
 import type { AgentLoopOptions } from "@earendil-works/pi-agent-core";
-import type { Model } from "@earendil-works/pi-ai";
-import { stream } from "@earendil-works/pi-ai";
+import { type Model, stream } from "@earendil-works/pi-ai";
 import type { ExtensionRunner } from "../extensions/runner.js";
 import { textOf } from "../lib/error-text.js";
 import type { BashResult, QueueMode, RpcSessionState, SessionStats } from "../modes/rpc/rpc-types.js";
@@ -280,6 +279,11 @@ export class AgentSession {
     if (entry) void this.#line.emit({ type: "entry_appended", entry });
   }
 
+  /** Resolves when the fate of every text sent so far is known. */
+  texts(): Promise<void> {
+    return this.#texts.settled();
+  }
+
   /** Everything announced so far has been heard by everybody. */
   heard(): Promise<void> {
     return this.#line.flushed();
@@ -317,12 +321,9 @@ export class AgentSession {
     if (this.#queues.length > 0) await this.#queues.announce();
   }
 
-  setQueueMode(name: "steering" | "followUp", mode: QueueMode): void {
-    this.#queues.modes[name] = mode;
-  }
-
-  queueModes(): Record<"steering" | "followUp", QueueMode> {
-    return { ...this.#queues.modes };
+  /** How many messages of each queue are delivered at once; may be changed. */
+  get queueModes(): Record<"steering" | "followUp", QueueMode> {
+    return this.#queues.modes;
   }
 
   /** Stops whatever is under way but shell commands; resolves after its last event. Returns how much was stopped. */

@@ -114,7 +114,7 @@ export function createRuntime(options: SessionOptions, start: SessionStart): Ses
           model,
           thinkingLevel,
           scopedModels: predecessor.models.scoped,
-          queueModes: predecessor.queueModes(),
+          queueModes: { ...predecessor.queueModes },
           automatic: predecessor.automatic(),
         },
         surroundings,
@@ -227,8 +227,7 @@ function openSession(options: SessionOptions, start: SessionStart, around: Surro
   });
   const begin = async (reason: StartReason, previousSessionFile?: string) => {
     if (!runner || !extensions) return;
-    // What went wrong before is told now: there is somebody to hear it.
-    runner.runtime.onFault((fault) => void session.announce({ type: "extension_error", ...fault }));
+    tellFaults(session);
     await runner.each("session_start", { reason, ...(previousSessionFile !== undefined && { previousSessionFile }) });
     if (!runner.has("resources_discover")) return;
     const when = reason === "reload" ? "reload" : "startup";
@@ -237,6 +236,11 @@ function openSession(options: SessionOptions, start: SessionStart, around: Surro
   };
   if (runner && extensions) bindExtensions(runner, { session, cwd, toolBox, extensions, settings, env, around });
   return { session, warnings: [], begin };
+}
+
+/** What went wrong in extensions is told from now on, and what did before, now: there is somebody to hear it. */
+export function tellFaults(session: AgentSession): void {
+  session.runner?.runtime.onFault((fault) => void session.announce({ type: "extension_error", ...fault }));
 }
 
 function bindExtensions(

@@ -25,11 +25,12 @@ import {
   startRun,
   transformMessages,
 } from "../extensions/hooks.js";
+import type { CustomMessageDraft } from "../extensions/host.js";
 import type { ExtensionRunner } from "../extensions/runner.js";
 import { customMessage } from "./custom-message.js";
 import type { AgentSessionEvent } from "./events.js";
 import type { TypedInput } from "./input.js";
-import type { AgentMessage } from "./messages.js";
+import type { AgentMessage, CustomMessage } from "./messages.js";
 import { toLlmMessage } from "./to-llm.js";
 import { userText } from "./user-text.js";
 
@@ -200,7 +201,7 @@ export class ExtensionBridge {
     this.#run = { text: started.systemPrompt, options: started.options, isForced };
     if (started.systemPrompt === before) this.#run = undefined;
     if (started.options.selectedTools.join() !== toolsBefore) setActiveTools(started.options.selectedTools);
-    return [...prompts, ...started.messages.map(customMessage)];
+    return [...prompts, ...started.messages.flatMap((draft) => this.#asMessage(draft))];
   }
 
   /** When nothing is left to do: entries that handlers append; true when another request is to follow. */
@@ -216,6 +217,15 @@ export class ExtensionBridge {
     });
     this.#options.appendEntries(proposal.entries);
     return proposal.continue && outcome === "completed";
+  }
+
+  #asMessage(draft: CustomMessageDraft): CustomMessage[] {
+    try {
+      return [customMessage(draft)];
+    } catch (error) {
+      this.#runner.runtime.fault("<runtime>", "before_agent_start", error);
+      return [];
+    }
   }
 
   /** A tool reports its own model work; that of the tools it called, at every depth, is added here. */

@@ -1,6 +1,6 @@
 // The session as its extensions see it: every action of theirs, done by the session.
 
-import { type AgentToolResult, runTools } from "@earendil-works/pi-agent-core";
+import { type AgentToolResult, isBlock, runTools } from "@earendil-works/pi-agent-core";
 import type { ImageContent, Model, ThinkingLevel } from "@earendil-works/pi-ai";
 import type {
   CompactOptions,
@@ -20,7 +20,7 @@ import type {
 import type { ExtensionUI } from "../extensions/ui.js";
 import type { SlashCommand } from "../modes/rpc/rpc-types.js";
 import type { AgentSession } from "./agent-session.js";
-import { customMessage } from "./custom-message.js";
+import { customMessage, mustBeJson } from "./custom-message.js";
 import type { AgentSessionEvent } from "./events.js";
 import type { ToolBox } from "./tool-box.js";
 
@@ -147,17 +147,16 @@ export class SessionHost implements ExtensionHost {
     draft: CustomMessageDraft,
     { triggerTurn, deliverAs = "steer" }: SendMessageOptions,
   ): Promise<void> {
-    if (typeof draft?.customType !== "string" || !draft.customType)
-      throw new Error("Cannot send a message without a customType");
-    if (typeof draft.content !== "string" && !Array.isArray(draft.content))
-      throw new Error(`Cannot send message "${draft.customType}": content is a text or a list of blocks`);
+    const message = customMessage(draft);
     await this.#session.heard();
-    await this.#session.send(customMessage(draft), { as: deliverAs, triggerTurn });
+    await this.#session.send(message, { as: deliverAs, triggerTurn });
   }
 
   async sendUserMessage(content: UserContent, options: SendUserMessageOptions): Promise<void> {
     const { deliverAs, expandPromptTemplates = false } = options;
     const isText = typeof content === "string";
+    if (!isText && !(Array.isArray(content) && content.every(isBlock)))
+      throw new Error("Cannot send a user message: its content is a text or a list of texts and images");
     const text = isText ? content : content.flatMap((block) => (block.type === "text" ? block.text : [])).join("\n");
     const images = isText ? [] : content.filter((block): block is ImageContent => block.type === "image");
     // Work that a handler of the last event asks for begins when all have heard it.
@@ -172,10 +171,12 @@ export class SessionHost implements ExtensionHost {
 
   appendEntry(customType: string, data: unknown): void {
     if (typeof customType !== "string" || !customType) throw new Error("Cannot append an entry without a customType");
+    mustBeJson(data, `entry "${customType}"`);
     this.#session.appendEntry(customType, data);
   }
 
   setSessionName(name: string): void {
+    if (typeof name !== "string") throw new Error("Cannot name the session: the name is not a text");
     this.#session.setName(name).catch((error) => this.#options.fault("set_session_name", error));
   }
 
@@ -206,6 +207,8 @@ export class SessionHost implements ExtensionHost {
   }
 
   setModel(model: Model): boolean {
+    if (typeof model?.provider !== "string" || typeof model.id !== "string" || typeof model.api !== "string")
+      throw new Error("Cannot set the model: it is none of the registry's");
     return this.#session.models.choose(model);
   }
 

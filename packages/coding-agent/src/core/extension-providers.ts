@@ -15,9 +15,11 @@ export class ExtensionProviders implements ProviderTarget {
   /** Take back the wire formats of providers, by provider. */
   readonly #formats = new Map<string, () => void>();
 
+  /** Set while there are providers to ask. */
+  #endDiscovery: (() => void) | undefined;
+
   constructor(models: ModelRegistry) {
     this.#models = models;
-    models.onDiscover((provider) => this.refresh(provider));
   }
 
   /** Takes effect at once. Throws for a registration that is none. */
@@ -27,19 +29,23 @@ export class ExtensionProviders implements ProviderTarget {
     const hasModels = config.models !== undefined || config.refreshModels !== undefined;
     if (!hasModels && !this.#models.hasProvider(name) && !config.streamSimple)
       throw new Error(`Cannot register provider "${name}": it has no models, and there is none of the name to change`);
+    this.#takeBackFormat(name);
     const format = config.streamSimple && this.#registerFormat(name, config);
     this.#registered.set(name, config);
+    this.#endDiscovery ??= this.#models.onDiscover((provider) => this.refresh(provider));
     this.#models.registerProvider(name, configOf(config, format));
   }
 
   unregister(name: string): void {
     if (!this.#registered.delete(name)) return;
     this.#models.unregisterProvider(name);
-    this.#formats.get(name)?.();
-    this.#formats.delete(name);
+    this.#takeBackFormat(name);
+    if (this.#registered.size > 0) return;
+    this.#endDiscovery?.();
+    this.#endDiscovery = undefined;
   }
 
-  /** Takes everything back. */
+  /** Takes everything back: afterwards nothing outside holds on to this. */
   clear(): void {
     for (const name of [...this.#registered.keys()]) this.unregister(name);
   }
@@ -67,9 +73,13 @@ export class ExtensionProviders implements ProviderTarget {
     );
   }
 
+  #takeBackFormat(name: string): void {
+    this.#formats.get(name)?.();
+    this.#formats.delete(name);
+  }
+
   /** The provider's own calls, under the name its models carry; one of ours is never taken over for other providers. */
   #registerFormat(name: string, { api, streamSimple }: ProviderRegistration): string {
-    this.#formats.get(name)?.();
     const format = api === undefined || apiNames().includes(api) ? `${name}-extension` : api;
     const implementation: ApiImplementation = {
       async *stream(model, context, options) {

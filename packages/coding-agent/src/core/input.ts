@@ -71,6 +71,11 @@ export class InputStage {
     return done;
   }
 
+  /** Resolves when the fate of every text that is inside now is known. */
+  async settled(): Promise<void> {
+    await this.#tail;
+  }
+
   /** Refuses every text inside; returns how many there were. */
   cancel(): number {
     const count = this.#inside;

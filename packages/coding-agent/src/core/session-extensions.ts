@@ -5,7 +5,7 @@ import type { NewEntry } from "../extensions/event-parts.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import type { CompactionLimits } from "./compaction/compactor.js";
 import type { Conversation } from "./conversation.js";
-import { customMessage } from "./custom-message.js";
+import { customMessage, mustBeJson } from "./custom-message.js";
 import { ExtensionBridge, type ExtensionBridgeOptions } from "./extension-bridge.js";
 import { ExtensionChanges } from "./extension-changes.js";
 import type { InputTransform } from "./input.js";
@@ -41,8 +41,10 @@ export function joinExtensions(extensions: SessionExtensions, parts: SessionPart
   const { runner } = extensions;
   const { store, conversation, stored, model, limits, announce, appendEntry } = parts;
   const append = (entry: NewEntry) => {
-    if (entry.type === "custom") appendEntry(entry.customType, entry.data);
-    else if (entry.type === "custom_message") void announce(customMessage(entry));
+    if (entry.type === "custom") {
+      mustBeJson(entry.data, `entry "${entry.customType}"`);
+      appendEntry(entry.customType, entry.data);
+    } else if (entry.type === "custom_message") void announce(customMessage(entry));
     else {
       if (!store.getEntry(entry.targetId)) throw new Error(`Entry not found: ${entry.targetId}`);
       store.appendContextEdit(entry.targetId, entry.replacement);

@@ -247,6 +247,9 @@ export class SessionRuntime {
       // Made before anything ends: a refusal leaves the old session as it is.
       let store = reason === "fork" ? undefined : makeStore();
       if (store) await setup?.(store);
+      // What was received before is judged first, as for any other command.
+      await old.texts();
+      this.#bindings.dismiss?.("shutdown");
       await old.abort();
       // A copy has what the abort still wrote.
       store ??= makeStore();

@@ -55,6 +55,11 @@ export class Texts {
     return this.#options.input.accepting;
   }
 
+  /** Resolves when the fate of every text that is on its way now is known. */
+  settled(): Promise<void> {
+    return this.#options.input.settled();
+  }
+
   /** Refuses what is still in the input stage, and starts nothing after a compaction; returns how many texts there were. */
   cancel(): number {
     this.#startAfterCompaction = false;

@@ -1,6 +1,6 @@
 // How the answers of several handlers become one: what chains, what the first decides, and what fails closed.
 
-import type { BeforeToolCallResult, FinishedToolCall } from "@earendil-works/pi-agent-core";
+import { type BeforeToolCallResult, type FinishedToolCall, isBlock } from "@earendil-works/pi-agent-core";
 import type { ToolCall } from "@earendil-works/pi-ai";
 import { textOf } from "../lib/error-text.js";
 import type { AgentMessage, NewEntry, SystemPromptOptions } from "./event-parts.js";
@@ -161,7 +161,10 @@ export async function transformMessages<Message>(
 ): Promise<Message[]> {
   const event = { messages: messages as never };
   await runner.each(name, event, (result) => {
-    if (Array.isArray(result.messages)) event.messages = result.messages as never;
+    if (!Array.isArray(result.messages)) return;
+    const isMessage = (message: unknown) => typeof (message as { role?: unknown } | null)?.role === "string";
+    if (!(result.messages as unknown[]).every(isMessage)) throw new Error("messages must be a list of messages");
+    event.messages = result.messages as never;
   });
   return event.messages as Message[];
 }
@@ -171,10 +174,28 @@ export async function replaceMessage(runner: ExtensionRunner, message: AgentMess
   const event: Payload<"message_end"> = { message };
   await runner.each("message_end", event, (result, { path }) => {
     if (!result.message) return;
-    if (result.message.role === message.role) event.message = result.message;
+    if (result.message.role === message.role) event.message = checkedMessage(message, result.message);
     else runner.runtime.fault(path, "message_end", `A message of role "${message.role}" cannot become another role`);
   });
   return event.message;
+}
+
+/** The replacement with what it leaves out of the message. Throws when it could not be shown to a model or stored. */
+function checkedMessage(message: AgentMessage, replacement: AgentMessage): AgentMessage {
+  const { role, content } = replacement as { role: string; content?: unknown };
+  const isPart = role === "assistant" ? isAnswerPart : isBlock;
+  const isText = typeof content === "string" && (role === "user" || role === "custom");
+  if ("content" in message && !isText && !(Array.isArray(content) && content.every(isPart)))
+    throw new Error(`The content of a message of role "${role}" cannot be that`);
+  JSON.stringify(replacement);
+  return { ...message, ...replacement } as AgentMessage;
+}
+
+function isAnswerPart(part: unknown): boolean {
+  const { type, text, thinking, id, name, arguments: args } = (part ?? {}) as Record<string, unknown>;
+  if (type === "text") return typeof text === "string";
+  if (type === "thinking") return typeof thinking === "string";
+  return type === "toolCall" && typeof id === "string" && typeof name === "string" && typeof args === "object";
 }
 
 /** What handlers propose at the end of a turn or a run; each sees what those before it proposed. */
@@ -187,9 +208,12 @@ export async function proposeAt<K extends "turn_end" | "agent_before_settle">(
   await runner.each(name, payload, (given, { path }) => {
     const result = given as Result<"agent_before_settle">;
     if (Array.isArray(result.entries)) {
-      const wrong = result.entries.find((entry) => !entryTypes.has(entry?.type));
-      if (wrong) runner.runtime.fault(path, name, `Entries of type "${wrong?.type}" cannot be appended here`);
-      else event.entries = result.entries;
+      const at = result.entries.findIndex((entry) => !entryTypes.has(entry?.type));
+      if (at < 0) event.entries = result.entries;
+      else {
+        const type = String(result.entries[at]?.type);
+        runner.runtime.fault(path, name, `Entries of type "${type}" cannot be appended here`);
+      }
     }
     if (typeof result.continue === "boolean") event.continue = result.continue;
   });

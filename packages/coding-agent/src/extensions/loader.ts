@@ -48,12 +48,18 @@ export class ExtensionLoadError extends Error {
 export class ExtensionLoader {
   readonly #options: LoaderOptions;
   #jiti: Promise<Jiti> | undefined;
+  #loading: string | undefined;
   readonly #factories = new Map<string, Promise<ExtensionFactory>>();
   /** The folders of the extensions evaluated so far. */
   readonly #roots = new Set<string>();
 
   constructor(options: LoaderOptions) {
     this.#options = options;
+  }
+
+  /** The extension that is being loaded now, by its path. */
+  get loading(): string | undefined {
+    return this.#loading;
   }
 
   /** Modules of the extensions loaded so far are evaluated anew from now on; what is below their node_modules stays. */
@@ -86,6 +92,7 @@ export class ExtensionLoader {
         continue;
       }
       const extension = new Extension(path, file.sourceInfo);
+      this.#loading = path;
       try {
         const factory = "factory" in file ? file.factory : await this.#factory(file);
         await factory(createApi(extension, { runtime, claimTool }));
@@ -95,6 +102,8 @@ export class ExtensionLoader {
         const failure = new ExtensionLoadError(path, textOf(error));
         if (!onError) throw failure;
         onError(failure);
+      } finally {
+        this.#loading = undefined;
       }
     }
     return loaded;

@@ -83,6 +83,8 @@ export class ExtensionRunner {
         if (outcome.kind === "returned") {
           if (!take || outcome.value === undefined || outcome.value === null) continue;
           try {
+            if (typeof outcome.value !== "object" && name !== "before_provider_request")
+              throw new Error("The answer of a handler is an object");
             if (take(outcome.value as NonNullable<ExtensionResult<K>>, extension) === true) return;
             continue;
           } catch (error) {

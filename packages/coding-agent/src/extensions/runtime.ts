@@ -18,6 +18,9 @@ export interface ProviderTarget {
   unregister(name: string): void;
 }
 
+/** Faults that are kept until somebody hears of them: the first ones tell why there are others. */
+const mostUnreported = 100;
+
 const notYet =
   "The extension runtime is not initialised yet: call this in a handler, a tool or a command, not while the extension loads";
 const stale =
@@ -35,6 +38,7 @@ export class ExtensionRuntime {
   readonly #waitingProviders: (() => void)[] = [];
   #report: ((fault: ExtensionFault) => void) | undefined;
   readonly #unreported: ExtensionFault[] = [];
+  #unkept = 0;
   /** What was asked for and is on its way. */
   readonly #actions = new Set<Promise<void>>();
 
@@ -71,12 +75,16 @@ export class ExtensionRuntime {
   onFault(report: (fault: ExtensionFault) => void): void {
     this.#report = report;
     for (const fault of this.#unreported.splice(0)) report(fault);
+    const unkept = this.#unkept;
+    this.#unkept = 0;
+    if (unkept > 0) this.fault("<runtime>", "faults", `${unkept} more were not kept`);
   }
 
   fault(extensionPath: string, event: string, error: unknown): void {
     const fault = { extensionPath, event, error: textOf(error) };
     if (this.#report) this.#report(fault);
-    else this.#unreported.push(fault);
+    else if (this.#unreported.length < mostUnreported) this.#unreported.push(fault);
+    else this.#unkept += 1;
   }
 
   /** Acts on the session later than the call that asked for it; what goes wrong then is told as a fault. */

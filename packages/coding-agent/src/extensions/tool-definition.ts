@@ -53,6 +53,11 @@ export function checkToolDefinition(definition: unknown): asserts definition is 
   };
   if (typeof tool.execute !== "function") fail("execute is not a function");
   if (typeof tool.parameters !== "object" || tool.parameters === null) fail("parameters is not a JSON Schema");
+  try {
+    JSON.stringify(tool.parameters);
+  } catch {
+    fail("parameters cannot be written as JSON");
+  }
 }
 
 /** The tool as the loop runs it; `contextOf` makes what `execute` gets as its last argument. */

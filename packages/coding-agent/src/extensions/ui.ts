@@ -60,7 +60,11 @@ export interface ExtensionUI {
 export function createUi(transport: UiTransport | undefined, options: { theme: () => unknown }): ExtensionUI {
   const nothing = () => {};
   return {
-    select: async (title, choices, how = {}) => transport?.select(title, choices, how),
+    select: async (title, choices, how = {}) => {
+      if (!Array.isArray(choices) || !choices.every((choice) => typeof choice === "string"))
+        throw new Error("Cannot ask: the options of a select are a list of texts");
+      return transport?.select(title, choices, how);
+    },
     confirm: async (title, message, how = {}) => (await transport?.confirm(title, message, how)) ?? false,
     input: async (title, placeholder, how = {}) => transport?.input(title, placeholder, how),
     editor: async (title, prefill, how = {}) => transport?.editor(title, prefill, how),

@@ -1,5 +1,7 @@
 // Takes the front matter off a Markdown text: the YAML between two `---` lines at its very beginning.
 
+type YamlLibrary = Pick<typeof import("yaml"), "parseDocument">;
+
 export interface MarkdownParts {
   frontmatter: Record<string, unknown>;
   /** The text behind the front matter, without blank ends. */
@@ -19,27 +21,43 @@ export class FrontmatterError extends Error {
   }
 }
 
-/** The YAML between the marks and what follows; without front matter `yaml` is absent and `body` the whole text. */
+/**
+ * The YAML between the marks, and what follows without blank ends; without front matter `yaml` is absent and `body` the
+ * whole text as it is. Line ends are LF.
+ */
 export function splitFrontmatter(text: string): { yaml?: string; body: string } {
   const plain = text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
   const opened = /^---[ \t]*\n/.exec(plain);
-  if (!opened) return { body: plain.trim() };
+  if (!opened) return { body: plain };
   const rest = plain.slice(opened[0].length - 1); // from the line end, so that empty front matter closes too
   const closed = /\n---[ \t]*(?:\n|$)/.exec(rest);
-  if (!closed) return { body: plain.trim() };
+  if (!closed) return { body: plain };
   return { yaml: rest.slice(1, closed.index + 1), body: rest.slice(closed.index + closed[0].length).trim() };
 }
 
 /** The text without its front matter. */
 export function stripFrontmatter(text: string): string {
-  return splitFrontmatter(text).body;
+  return splitFrontmatter(text).body.trim();
 }
 
 /** A text taken apart. Throws a `FrontmatterError`; front matter that is no mapping counts as empty. */
 export async function readFrontmatter(text: string): Promise<MarkdownParts> {
   const { yaml: source, body } = splitFrontmatter(text);
+  if (source === undefined) return { frontmatter: {}, body: body.trim() };
+  const plain = readPlainLines(source);
+  if (plain) return { frontmatter: plain, body };
+  const { default: yaml } = await import("yaml"); // CommonJS: bundled, it has no other export
+  return { frontmatter: readYaml(source, yaml), body };
+}
+
+/**
+ * The same at once, for those who do not wait: they bring the YAML library, which is asked for when it is needed. A text
+ * without front matter stays as it is. Throws like `readFrontmatter`.
+ */
+export function readFrontmatterNow(text: string, yaml: () => YamlLibrary): MarkdownParts {
+  const { yaml: source, body } = splitFrontmatter(text);
   if (source === undefined) return { frontmatter: {}, body };
-  return { frontmatter: readPlainLines(source) ?? (await readYaml(source)), body };
+  return { frontmatter: readPlainLines(source) ?? readYaml(source, yaml()), body };
 }
 
 /**
@@ -65,8 +83,7 @@ export function readPlainLines(source: string): Record<string, unknown> | undefi
 
 const specialWord = /^(?:true|false|null)$/i;
 
-async function readYaml(source: string): Promise<Record<string, unknown>> {
-  const { default: yaml } = await import("yaml"); // CommonJS: bundled, it has no other export
+function readYaml(source: string, yaml: YamlLibrary): Record<string, unknown> {
   const document = yaml.parseDocument(source, { prettyErrors: true, logLevel: "silent" });
   const [fault] = document.errors;
   if (fault) {

@@ -1,5 +1,6 @@
 // What resources are looked for by, and what is found before it is read.
 
+import { isFlagSet } from "../lib/environment-flag.js";
 import type { Diagnostic } from "./diagnostic.js";
 import type { FoundFile } from "./found-file.js";
 import type { ResourceKind } from "./resource-kinds.js";
@@ -24,6 +25,11 @@ export interface DiscoverOptions {
 
 /** Files by kind, in order, before they are read. */
 export type Candidates = Record<ResourceKind, FoundFile[]>;
+
+/** Whether an environment says that nothing may be fetched. */
+export function isOffline(env: Record<string, string | undefined>): boolean {
+  return isFlagSet(env.PI_OFFLINE);
+}
 
 /** A named path where nothing of its kind is. */
 export function notThere(kind: ResourceKind, path: string): Diagnostic {

@@ -109,11 +109,12 @@ async function ownFiles(
   return files.filter(({ path }) => passes(path));
 }
 
-function foldersOf(
+/** Where a scope's resources of a kind lie; `base` is the agent directory or the project's own folder. */
+export function foldersOf(
   kind: ResourceKind,
   scope: "user" | "project",
   base: string,
-  { cwd, home }: DiscoverOptions,
+  { cwd, home }: Pick<DiscoverOptions, "cwd" | "home">,
 ): { folder: string; rules: FolderRules }[] {
   const own = { folder: join(resolve(base), kind), rules: { deepPrompts: false } };
   if (kind !== "skills") return [own];

@@ -1,6 +1,7 @@
 // The ignore files of folders that are walked: `.gitignore`, `.ignore` and `.fdignore`, inner ones winning.
 
 import { relative } from "node:path";
+import { ignoreLibrary } from "../lib/ignore-library.js";
 import { readRegularFile } from "../lib/read-regular-file.js";
 import type { FolderEntry } from "./folder.js";
 
@@ -15,16 +16,10 @@ interface Rules {
 export type IgnoreRules = readonly Rules[];
 
 /** The rules of the folders above with those that `entries`, the content of `folder`, bring. */
-export async function withIgnoreFiles(
-  outer: IgnoreRules,
-  folder: string,
-  entries: readonly FolderEntry[],
-): Promise<IgnoreRules> {
+export function withIgnoreFiles(outer: IgnoreRules, folder: string, entries: readonly FolderEntry[]): IgnoreRules {
   const files = entries.filter(({ name, kind }) => kind === "file" && names.has(name));
   if (files.length === 0) return outer;
-  // Loaded with the first ignore file: saves 3 ms at a start without one.
-  const { default: ignore } = await import("ignore");
-  const matcher = ignore();
+  const matcher = ignoreLibrary()();
   for (const { path } of files) {
     try {
       matcher.add(readRegularFile(path).toString("utf8"));

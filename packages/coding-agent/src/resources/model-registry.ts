@@ -48,7 +48,7 @@ export class ModelRegistry {
   readonly #problems = new Map<string, string[]>();
   readonly #prepareNetwork: () => Promise<void>;
   readonly #local = new LocalModels((id) => this.#ask(id));
-  readonly #discoveries: ((provider?: string) => Promise<void>)[] = [];
+  readonly #discoveries = new Set<(provider?: string) => Promise<void>>();
   #discoveryProblem: string | undefined;
   #config!: ModelsConfig;
 
@@ -124,15 +124,17 @@ export class ModelRegistry {
    * that does not answer has no models, and a diagnostic says so. Never rejects.
    */
   async discover(provider?: string): Promise<void> {
-    await Promise.all(this.#discoveries.map((ask) => ask(provider).catch((error) => this.#discoveryFailed(error))));
+    const asked = [...this.#discoveries].map((ask) => ask(provider).catch((error) => this.#discoveryFailed(error)));
+    await Promise.all(asked);
     const ids = Object.keys(localServers).filter((id) => (provider ?? id) === id && this.isDiscovered(id));
     await this.#local.discover(ids);
     for (const id of ids) this.#combined.delete(id);
   }
 
-  /** Somebody else who knows where to ask, at every discovery. */
-  onDiscover(ask: (provider?: string) => Promise<void>): void {
-    this.#discoveries.push(ask);
+  /** Somebody else who knows where to ask, at every discovery. Returns the function that ends it. */
+  onDiscover(ask: (provider?: string) => Promise<void>): () => void {
+    this.#discoveries.add(ask);
+    return () => void this.#discoveries.delete(ask);
   }
 
   /** The model, whether or not it has credentials. */

@@ -5,6 +5,7 @@ import type { Candidates, DiscoverOptions } from "./discover-options.js";
 import { changeSelection, narrowPackage, readPackage } from "./package-resources.js";
 import { needsInstall, notInstalledText } from "./packages/installed.js";
 import { packageRoot, scopeDirectory } from "./packages/locations.js";
+import { sourceOf } from "./packages/package-settings.js";
 import { hideCredentials, identityOf, type PackageSource, parseSource } from "./packages/source.js";
 import { resourceKinds } from "./resource-kinds.js";
 import type { PackageEntry } from "./settings.js";
@@ -15,10 +16,6 @@ interface ChosenPackage {
   source: PackageSource;
   entry: PackageEntry;
   change?: PackageEntry;
-}
-
-export function sourceOf(entry: PackageEntry): string {
-  return typeof entry === "string" ? entry : entry.source;
 }
 
 /** The project's packages, then the user's. One that cannot be used is a diagnostic. */

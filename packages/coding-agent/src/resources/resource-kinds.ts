@@ -23,7 +23,12 @@ const loadableExtension = /\.[cm]?[jt]sx?$/;
 export async function filesIn(kind: ResourceKind, folder: string, rules: FolderRules = {}): Promise<string[]> {
   if (kind === "extensions") return extensionFilesIn(folder);
   if (kind === "prompts") return promptFilesIn(folder, rules.deepPrompts ?? true, new Set());
-  return skillFilesIn(folder, { loose: rules.looseSkills ?? true, rules: [], seen: new Set() });
+  return skillFiles(folder, rules);
+}
+
+/** The files of skills below a folder, at once; Markdown files directly in it among them unless `looseSkills` is false. */
+export function skillFiles(folder: string, { looseSkills = true }: Pick<FolderRules, "looseSkills"> = {}): string[] {
+  return skillFilesIn(folder, { loose: looseSkills, rules: [], seen: new Set() });
 }
 
 /**
@@ -70,25 +75,18 @@ function promptFilesIn(folder: string, deep: boolean, seen: Set<string>): string
 }
 
 /** Down to the first `SKILL.md`: what lies below it belongs to that skill. */
-async function skillFilesIn(
-  folder: string,
-  walk: { loose: boolean; rules: IgnoreRules; seen: Set<string> },
-): Promise<string[]> {
+function skillFilesIn(folder: string, walk: { loose: boolean; rules: IgnoreRules; seen: Set<string> }): string[] {
   const entries = listFolder(folder);
   if (entries.length === 0 || !isNew(folder, walk.seen)) return [];
-  const rules = await withIgnoreFiles(walk.rules, folder, entries);
+  const rules = withIgnoreFiles(walk.rules, folder, entries);
   const own = entries.find(({ name, kind }) => name === "SKILL.md" && kind === "file");
   if (own) return isIgnored(rules, own) ? [] : [own.path];
-  const files: string[] = [];
-  for (const entry of entries) {
-    if (!isWalked(entry.name) || isIgnored(rules, entry)) continue;
+  return entries.flatMap((entry) => {
+    if (!isWalked(entry.name) || isIgnored(rules, entry)) return [];
     if (entry.kind === "folder")
-      files.push(
-        ...(await skillFilesIn(entry.path, { loose: false, rules: rulesBelow(rules, entry.path), seen: walk.seen })),
-      );
-    else if (walk.loose && /\.md$/i.test(entry.name)) files.push(entry.path);
-  }
-  return files;
+      return skillFilesIn(entry.path, { loose: false, rules: rulesBelow(rules, entry.path), seen: walk.seen });
+    return walk.loose && /\.md$/i.test(entry.name) ? [entry.path] : [];
+  });
 }
 
 function isWalked(name: string): boolean {

@@ -2,6 +2,7 @@
 
 import type { ImageContent, Model, ThinkingLevel } from "@earendil-works/pi-ai";
 import type { AgentSession as CoreSession } from "../core/agent-session.js";
+import { tellFaults } from "../core/create-session.js";
 import { CommandError } from "../core/errors.js";
 import type { AgentSessionEvent } from "../core/events.js";
 import { exportHtml } from "../core/export-html/export-html.js";
@@ -31,6 +32,8 @@ export interface AgentSessionParts {
   resourceLoader: ResourceLoader;
   settingsManager: SettingsManager;
   modelRuntime: ModelRuntime;
+  /** Told once, when the session has ended. */
+  ended?: () => void;
 }
 
 export interface PromptOptions {
@@ -56,16 +59,20 @@ export class AgentSession {
   /** The extensions of the session. */
   readonly extensionRunner: RunnerView;
   readonly #runtime: SessionRuntime;
+  readonly #ended: (() => void) | undefined;
   readonly #listeners = new Set<Listener>();
   #queued: { steering: readonly string[]; followUp: readonly string[] } = { steering: [], followUp: [] };
   #retryAttempt = 0;
   #bashRunning = 0;
   #onError: ExtensionBindings["onError"];
   #starting: Promise<void> | undefined;
+  /** Faults of extensions are told; from the first event or text on where nobody binds extensions. */
+  #tellsFaults = false;
   #disposed: Promise<void> | undefined;
 
-  constructor({ runtime, resourceLoader, settingsManager, modelRuntime }: AgentSessionParts) {
+  constructor({ runtime, resourceLoader, settingsManager, modelRuntime, ended }: AgentSessionParts) {
     this.#runtime = runtime;
+    this.#ended = ended;
     this.resourceLoader = resourceLoader;
     this.settingsManager = settingsManager;
     this.modelRuntime = modelRuntime;
@@ -161,11 +168,11 @@ export class AgentSession {
   }
 
   get steeringMode() {
-    return this.#session.queueModes().steering;
+    return this.#session.queueModes.steering;
   }
 
   get followUpMode() {
-    return this.#session.queueModes().followUp;
+    return this.#session.queueModes.followUp;
   }
 
   get autoCompactionEnabled(): boolean {
@@ -217,7 +224,7 @@ export class AgentSession {
    * the end of the session.
    */
   async prompt(text: string, options: PromptOptions = {}): Promise<void> {
-    this.#refuseAfterEnd();
+    this.#begin();
     const { images, streamingBehavior, expandPromptTemplates: expand, source } = options;
     const disposition = await this.#session.prompt(text, {
       ...(images && { images }),
@@ -230,13 +237,13 @@ export class AgentSession {
 
   /** Queues a text for the next model call; starts a run when idle. */
   async steer(text: string, images?: readonly ImageContent[]) {
-    this.#refuseAfterEnd();
+    this.#begin();
     return this.#session.steer(text, images ? { images } : {});
   }
 
   /** Queues a text for when the agent is done; starts a run when idle. */
   async followUp(text: string, images?: readonly ImageContent[]) {
-    this.#refuseAfterEnd();
+    this.#begin();
     return this.#session.followUp(text, images ? { images } : {});
   }
 
@@ -329,11 +336,11 @@ export class AgentSession {
   // The session's own work.
 
   setSteeringMode(mode: "all" | "one-at-a-time"): void {
-    this.#session.setQueueMode("steering", mode);
+    this.#session.queueModes.steering = mode;
   }
 
   setFollowUpMode(mode: "all" | "one-at-a-time"): void {
-    this.#session.setQueueMode("followUp", mode);
+    this.#session.queueModes.followUp = mode;
   }
 
   /** Throws CommandError `busy`, `nothing_to_do`, `cancelled`, `no_model`, `provider_error`. */
@@ -413,6 +420,7 @@ export class AgentSession {
   async bindExtensions(bindings: ExtensionBindings = {}): Promise<void> {
     this.#onError = bindings.onError;
     bindOutside(this.#runtime, bindings);
+    this.#tellsFaults = true;
     this.#starting ??= this.#runtime.start();
     await this.#starting;
   }
@@ -426,19 +434,32 @@ export class AgentSession {
     return this.#disposed;
   }
 
-  /** What began now would never be ended. */
-  #refuseAfterEnd(): void {
+  /** After the end it is refused: what began then would never be ended. */
+  #begin(): void {
     if (this.#disposed) throw new CommandError("cancelled", "Cannot send a text: the session has ended");
+    this.#tellFaults();
+  }
+
+  /** Sessions that replace this one tell them by themselves. */
+  #tellFaults(): void {
+    if (this.#tellsFaults) return;
+    this.#tellsFaults = true;
+    tellFaults(this.#session);
   }
 
   async #end(): Promise<void> {
     this.#listeners.clear();
     // A handler that is still at it would begin things that nobody ends.
     if (this.#starting) await inTime(this.#starting, startLimitMs);
-    await this.#runtime.dispose();
+    try {
+      await this.#runtime.dispose();
+    } finally {
+      this.#ended?.();
+    }
   }
 
   #hear(event: AgentSessionEvent): undefined {
+    this.#tellFaults();
     if (event.type === "queue_update") this.#queued = event;
     if (event.type === "auto_retry_start") this.#retryAttempt = event.attempt;
     if (event.type === "auto_retry_end") this.#retryAttempt = 0;

@@ -13,13 +13,13 @@ import { agentDirectory } from "../resources/locations.js";
 import { chooseModel } from "../resources/model-choice.js";
 import type { ModelRegistry as Models } from "../resources/model-registry.js";
 import type { SettingsManager } from "../resources/settings-manager.js";
-import { decideTrust } from "../resources/trust.js";
 import { SessionManager } from "../sessions/session-manager.js";
 import { AgentSession } from "./agent-session.js";
 import { ModelRuntime } from "./model-runtime.js";
 import { DefaultResourceLoader, type LoadExtensionsResult, type ResourceLoader } from "./resource-loader.js";
 import { directoryOf } from "./session-directory.js";
 import { type Around, nothingAround, type Surroundings } from "./surroundings.js";
+import { isTrustedIn } from "./trusted.js";
 
 export interface CreateAgentSessionOptions {
   /** Where tools work and resources are looked for. Default: that of `sessionManager`, or this process's. */
@@ -75,42 +75,47 @@ export async function createAgentSession(
     loader.serve({ cwd, agentDir, isTrusted: resources.isTrusted, modelRuntime });
   const customTools = [...(options.tools ?? []).filter(isTool), ...(options.customTools ?? [])];
   const env = resources.shellEnvironment();
-  const open = (at: string) =>
-    directoryOf({ cwd: at, loader, modelRuntime, settingsManager, env, isTrusted: resources.isTrusted, customTools });
-  const directory = open(cwd);
-  const extensionsResult = loader.getExtensions();
-  const store = options.sessionManager ?? SessionManager.create(cwd, resources.sessionDir);
-  const { model, thinkingLevel, scoped, fallback } = await modelOf(
-    options,
-    modelRuntime.models,
-    settingsManager,
-    store,
-  );
-  const first = store.getCwd();
-  const runtime = createRuntime(
-    {
-      agentDir,
-      ...directory,
-      toolSelection: selectionOf(options),
-      resourcesFor: async (next) => {
-        await loader.reload();
-        return open(next === first ? cwd : next);
+  const { isTrusted } = resources;
+  const providers = modelRuntime.sessionTarget();
+  const open = (at: string) => {
+    // Those of the session before: its extensions register them again, or others.
+    providers.clear();
+    return directoryOf({ cwd: at, loader, modelRuntime, providers, settingsManager, env, isTrusted, customTools });
+  };
+  try {
+    const directory = open(cwd);
+    const extensionsResult = loader.getExtensions();
+    const store = options.sessionManager ?? SessionManager.create(cwd, resources.sessionDir);
+    const first = store.getCwd();
+    const chosen = await modelOf(options, modelRuntime.models, settingsManager, store);
+    const { model, thinkingLevel, scoped: scopedModels, fallback } = chosen;
+    const runtime = createRuntime(
+      {
+        agentDir,
+        ...directory,
+        toolSelection: selectionOf(options),
+        resourcesFor: async (next) => {
+          await loader.reload();
+          return open(next === first ? cwd : next);
+        },
       },
-    },
-    { store, model, thinkingLevel, scopedModels: scoped },
-  );
-  const session = new AgentSession({ runtime, resourceLoader: loader, settingsManager, modelRuntime });
-  return { session, extensionsResult, ...(fallback && { modelFallbackMessage: fallback }) };
+      { store, model, thinkingLevel, scopedModels },
+    );
+    const ended = () => providers.clear();
+    const session = new AgentSession({ runtime, resourceLoader: loader, settingsManager, modelRuntime, ended });
+    return { session, extensionsResult, ...(fallback && { modelFallbackMessage: fallback }) };
+  } catch (error) {
+    providers.clear();
+    throw error;
+  }
 }
 
 function resourcesIn(cwd: string, agentDir: string, around: Surroundings | undefined): Resources {
-  const isSame = around?.cwd === cwd && around.agentDir === agentDir;
   return loadResources({
     cwd,
     agentDir,
     env: process.env,
-    isTrusted: ({ defaultProjectTrust }) =>
-      isSame ? around.isTrusted : decideTrust({ cwd, agentDir, defaultProjectTrust }).isTrusted,
+    isTrusted: ({ defaultProjectTrust }) => isTrustedIn({ cwd, agentDir }, around, defaultProjectTrust),
   });
 }
 

@@ -10,12 +10,12 @@ import type {
 import { ExtensionProviders } from "../core/extension-providers.js";
 import { modelAccess } from "../core/model-access.js";
 import type { ExtensionModelRegistry, ProviderRegistration } from "../extensions/host.js";
-import type { ProviderTarget } from "../extensions/runtime.js";
 import { AuthStorage } from "../resources/auth.js";
 import type { Environment } from "../resources/config-value.js";
 import { agentDirectory } from "../resources/locations.js";
 import { ModelRegistry as Models } from "../resources/model-registry.js";
 import { chosenProxy, useProxy } from "../resources/proxy.js";
+import { SessionProviders, type SessionTarget } from "./session-providers.js";
 
 export interface ModelRuntimeOptions {
   /** Default: auth.json of the agent directory. */
@@ -42,14 +42,20 @@ export class ModelRuntime {
   readonly models: Models;
   readonly #auth: AuthStorage | undefined;
   readonly #access: ExtensionModelRegistry;
-  readonly #isGuest: boolean;
-  #providers: ExtensionProviders | undefined;
+  /** What sessions on this runtime bring; beside those of a surrounding session. */
+  readonly #providers: ExtensionProviders;
+  readonly #sessions: SessionProviders;
+  /** The program's own. */
+  readonly #target: SessionTarget;
 
   private constructor({ models, auth, access }: Parts) {
     this.models = models;
     this.#auth = auth;
-    this.#isGuest = access !== undefined;
-    this.#access = access ?? modelAccess(models, this.#ownProviders());
+    this.#providers = new ExtensionProviders(models);
+    this.#access = access ?? modelAccess(models, this.#providers);
+    const isForeign = (name: string) => access?.getRegisteredProviderIds().includes(name) ?? false;
+    this.#sessions = new SessionProviders(this.#providers, isForeign);
+    this.#target = this.#sessions.target();
     runtimes.set(this.#access, this);
     runtimes.set(models, this);
   }
@@ -92,18 +98,11 @@ export class ModelRuntime {
   }
 
   /**
-   * Where extensions of sessions on this runtime bring their providers. One that the surrounding session's extensions
-   * brought stays as it is: another session must not change what that one calls.
+   * Where the extensions of one more session on this runtime bring their providers. One that the surrounding session's
+   * extensions brought stays as it is: another session must not change what that one calls.
    */
-  get target(): ProviderTarget {
-    const isTaken = (name: string) =>
-      this.#isGuest && !this.#providers?.names.includes(name) && this.#access.getRegisteredProviderIds().includes(name);
-    return {
-      register: (name, config) => {
-        if (!isTaken(name)) this.#ownProviders().register(name, config);
-      },
-      unregister: (name) => this.#providers?.unregister(name),
-    };
+  sessionTarget(): SessionTarget {
+    return this.#sessions.target();
   }
 
   getModels(provider?: string): Model[] {
@@ -154,19 +153,19 @@ export class ModelRuntime {
   }
 
   registerProvider(name: string, config: ProviderRegistration): void {
-    this.target.register(name, config);
+    this.#target.register(name, config);
   }
 
   unregisterProvider(name: string): void {
-    this.target.unregister(name);
+    this.#target.unregister(name);
   }
 
   getRegisteredProviderIds(): string[] {
-    return [...new Set([...this.#access.getRegisteredProviderIds(), ...(this.#providers?.names ?? [])])];
+    return [...new Set([...this.#access.getRegisteredProviderIds(), ...this.#providers.names])];
   }
 
   getRegisteredProviderConfig(name: string): ProviderRegistration | undefined {
-    return this.#access.getRegisteredProviderConfig(name) ?? this.#providers?.get(name);
+    return this.#access.getRegisteredProviderConfig(name) ?? this.#providers.get(name);
   }
 
   /** What is wrong with models.json; undefined when nothing is. */
@@ -194,11 +193,6 @@ export class ModelRuntime {
 
   completeSimple(model: Model, context: Context, options?: StreamOptions): Promise<AssistantMessage> {
     return this.streamSimple(model, context, options).result();
-  }
-
-  #ownProviders(): ExtensionProviders {
-    this.#providers ??= new ExtensionProviders(this.models);
-    return this.#providers;
   }
 
   #requireAuth(): AuthStorage {

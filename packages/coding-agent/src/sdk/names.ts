@@ -6,7 +6,7 @@ import { type CreateAgentSessionOptions, createAgentSession } from "./create-age
 import { ModelRegistry, ModelRuntime } from "./model-runtime.js";
 import { DefaultPackageManager } from "./package-manager.js";
 import { DefaultResourceLoader, type DefaultResourceLoaderOptions } from "./resource-loader.js";
-import { loadSkills, loadSkillsFromDir } from "./skills.js";
+import { type LoadSkillsOptions, loadSkills, loadSkillsFromDir } from "./skills.js";
 import type { Around } from "./surroundings.js";
 
 /** What the extensions of one session act on the session with; for loaders that bring none. */
@@ -27,7 +27,7 @@ export function sdkNames(around: Around): Record<string, unknown> {
     createExtensionRuntime,
     DefaultPackageManager,
     DefaultResourceLoader: BoundResourceLoader,
-    loadSkills,
+    loadSkills: (options: LoadSkillsOptions) => loadSkills(options, around),
     loadSkillsFromDir,
     ModelRegistry,
     ModelRuntime,

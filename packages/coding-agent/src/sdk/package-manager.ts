@@ -1,21 +1,18 @@
 // Packages as programs manage them: installed and written down, removed, updated, listed, and what they bring.
 
-import { isAbsolute, join, relative, resolve } from "node:path";
 import { textOf } from "../lib/error-text.js";
+import { isOffline } from "../resources/discover-options.js";
 import { discoverResources } from "../resources/discovery.js";
 import { kindOf } from "../resources/folder.js";
 import type { FoundFile } from "../resources/found-file.js";
-import type { JsonObject } from "../resources/json-file.js";
-import { agentDirectory, expandHome } from "../resources/locations.js";
-import { sourceOf } from "../resources/package-discovery.js";
+import { agentDirectory } from "../resources/locations.js";
 import { needsInstall } from "../resources/packages/installed.js";
-import { packageRoot, scopeDirectory } from "../resources/packages/locations.js";
+import { packageRoot } from "../resources/packages/locations.js";
+import { PackageSettings, type SettingsScope as Scope, sourceOf } from "../resources/packages/package-settings.js";
 import type { PackageStore } from "../resources/packages/package-store.js";
-import { identityOf, parseSource } from "../resources/packages/source.js";
+import { parseSource } from "../resources/packages/source.js";
 import type { PackageEntry } from "../resources/settings.js";
 import type { SettingsManager } from "../resources/settings-manager.js";
-
-type Scope = "user" | "project";
 
 /** Absent or false: for the user; true: for the project. */
 interface ScopeOption {
@@ -46,11 +43,13 @@ export interface ResolvedResource {
 
 export class DefaultPackageManager {
   readonly #place: { cwd: string; agentDir: string };
+  readonly #packages: PackageSettings;
   readonly #settings: SettingsManager;
   #progress: ((event: ProgressEvent) => void) | undefined;
 
   constructor(options: { cwd: string; agentDir?: string; settingsManager: SettingsManager }) {
     this.#place = { cwd: options.cwd, agentDir: options.agentDir ?? agentDirectory() };
+    this.#packages = new PackageSettings(this.#place);
     this.#settings = options.settingsManager;
   }
 
@@ -80,7 +79,7 @@ export class DefaultPackageManager {
     }
   }
 
-  /** Everything that would be loaded in the directory; packages that are missing are installed. */
+  /** Everything that would be loaded in the directory; packages that are missing are installed, unless `PI_OFFLINE` is set. */
   async resolve(): Promise<Record<"extensions" | "skills" | "prompts" | "themes", ResolvedResource[]>> {
     const none = { extensions: [], skills: [], prompts: [] };
     const found = await discoverResources({
@@ -89,6 +88,7 @@ export class DefaultPackageManager {
       settings: this.#settings,
       commandLine: none,
       off: { extensions: false, skills: false, prompts: false },
+      isOffline: isOffline(process.env),
       env: process.env,
     });
     const of = ({ path, ...metadata }: FoundFile["sourceInfo"], file: string) => ({
@@ -107,21 +107,28 @@ export class DefaultPackageManager {
   /** Rejects, leaving what was there, when it cannot be done. */
   async install(source: string, { local = false }: ScopeOption = {}): Promise<void> {
     const scope = local ? "project" : "user";
-    await this.#tell("install", source, async () => (await this.#store()).install(this.#stored(source, scope), scope));
+    await this.#tell("install", source, async () =>
+      (await this.#store()).install(this.#packages.asStored(source, scope), scope),
+    );
   }
 
   async installAndPersist(source: string, options: ScopeOption = {}): Promise<void> {
+    // Before anything is installed that could not be written down.
+    this.#packages.entries(options.local ? "project" : "user");
     await this.install(source, options);
     await this.addSourceToSettings(source, options);
   }
 
   async remove(source: string, { local = false }: ScopeOption = {}): Promise<void> {
     const scope = local ? "project" : "user";
-    await this.#tell("remove", source, async () => (await this.#store()).remove(this.#stored(source, scope), scope));
+    await this.#tell("remove", source, async () =>
+      (await this.#store()).remove(this.#packages.asStored(source, scope), scope),
+    );
   }
 
   /** False when the settings did not name it. */
   async removeAndPersist(source: string, options: ScopeOption = {}): Promise<boolean> {
+    this.#packages.entries(options.local ? "project" : "user");
     await this.remove(source, options);
     return this.removeSourceFromSettings(source, options);
   }
@@ -132,62 +139,33 @@ export class DefaultPackageManager {
     for (const scope of ["user", "project"] as const)
       for (const entry of this.#entries(scope)) {
         const own = sourceOf(entry);
-        if (source !== undefined && !this.#isSame(own, this.#stored(source, scope), scope)) continue;
+        if (source !== undefined && !this.#packages.isSame(own, this.#packages.asStored(source, scope), scope))
+          continue;
         await this.#tell("update", own, () => store.update(own, scope));
       }
   }
 
-  /** False when it is there already. */
+  /** False when it is there already; another version of the package is replaced. Rejects when the settings are broken. */
   async addSourceToSettings(source: string, { local = false }: ScopeOption = {}): Promise<boolean> {
     const scope = local ? "project" : "user";
-    const stored = this.#stored(source, scope);
-    if (this.#entries(scope).some((entry) => this.#isSame(sourceOf(entry), stored, scope))) return false;
-    await this.#change(scope, (entries) => [...entries, stored]);
-    return true;
+    return this.#changed(await this.#packages.add(this.#packages.asStored(source, scope), scope));
   }
 
-  /** False when it was not there. */
+  /** False when it was not there. Rejects when the settings are broken. */
   async removeSourceFromSettings(source: string, { local = false }: ScopeOption = {}): Promise<boolean> {
     const scope = local ? "project" : "user";
-    const stored = this.#stored(source, scope);
-    const isIt = (entry: PackageEntry) => this.#isSame(sourceOf(entry), stored, scope);
-    if (!this.#entries(scope).some(isIt)) return false;
-    await this.#change(scope, (entries) => entries.filter((entry) => !isIt(entry)));
-    return true;
+    return this.#changed(await this.#packages.remove(this.#packages.asStored(source, scope), scope));
+  }
+
+  #changed(isChanged: boolean): boolean {
+    if (isChanged) this.#settings.reload();
+    return isChanged;
   }
 
   #entries(scope: Scope): readonly PackageEntry[] {
     const { userSettings, projectSettings } = this.#settings;
     const { packages } = scope === "user" ? userSettings : projectSettings;
     return (packages as readonly PackageEntry[] | undefined) ?? [];
-  }
-
-  /** A local path relative to the settings file it will stand in. */
-  #stored(given: string, scope: Scope): string {
-    const source = parseSource(given);
-    if (source.type !== "local") return given.trim();
-    const path = expandHome(source.path);
-    if (isAbsolute(path)) return path;
-    const stored = relative(scopeDirectory(scope, this.#place), resolve(this.#place.cwd, path));
-    return stored.startsWith(".") ? stored : `./${stored}`;
-  }
-
-  #isSame(one: string, other: string, scope: Scope): boolean {
-    const identity = (source: string) => identityOf(parseSource(source), scopeDirectory(scope, this.#place));
-    try {
-      return identity(one) === identity(other);
-    } catch {
-      return one === other;
-    }
-  }
-
-  async #change(scope: Scope, change: (entries: readonly PackageEntry[]) => PackageEntry[]): Promise<void> {
-    const { updateJsonFile } = await import("../resources/update-json-file.js");
-    const path = join(scopeDirectory(scope, this.#place), "settings.json");
-    await updateJsonFile(path, "settings", (file: JsonObject) => {
-      file.packages = change((file.packages as PackageEntry[] | undefined) ?? []);
-    });
-    this.#settings.reload();
   }
 
   async #store(): Promise<PackageStore> {

@@ -2,22 +2,23 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { extendFound, inlineFiles } from "../core/loaded-extensions.js";
 import type { ExtensionFactory } from "../extensions/api.js";
 import type { Extension } from "../extensions/extension.js";
 import { ExtensionLoader, type InlineExtension } from "../extensions/loader.js";
 import { ExtensionRuntime } from "../extensions/runtime.js";
-import { isFlagSet } from "../lib/environment-flag.js";
 import { textOf } from "../lib/error-text.js";
 import { type ContextFile, loadContextFiles } from "../resources/context-files.js";
 import type { Diagnostic } from "../resources/diagnostic.js";
-import { discoverResources, extendResources, type FoundResources } from "../resources/discovery.js";
+import { isOffline } from "../resources/discover-options.js";
+import { discoverResources, type FoundResources } from "../resources/discovery.js";
 import { agentDirectory, resolveHome } from "../resources/locations.js";
 import type { PromptTemplate } from "../resources/prompt-templates.js";
 import { SettingsManager } from "../resources/settings-manager.js";
 import type { Skill } from "../resources/skills.js";
 import { loadSystemPromptFiles } from "../resources/system-prompt-files.js";
-import { decideTrust } from "../resources/trust.js";
 import { type Around, nothingAround, type Surroundings } from "./surroundings.js";
+import { isTrustedIn } from "./trusted.js";
 
 /** Extensions of one session. They act on it through `runtime`, which serves no other. */
 export interface LoadExtensionsResult {
@@ -39,13 +40,14 @@ export interface ResourceLoader {
   getSystemPrompt(): string | undefined;
   /** Follow the system prompt. */
   getAppendSystemPrompt(): string[];
-  /** Adds what extensions name later; relative paths are relative to the working directory. */
+  /** Adds what extensions name later; their own relative paths have been resolved. */
   extendResources(paths: ExtraPaths): void | Promise<void>;
   /** Reads everything again; `getExtensions` gives others with another runtime afterwards. */
   reload(): Promise<void>;
 }
 
-type NamedPath = string | { path: string };
+/** A relative path is relative to `baseDir`, or without it to the working directory. */
+type NamedPath = string | { path: string; baseDir?: string };
 
 export interface ExtraPaths {
   skillPaths?: readonly NamedPath[];
@@ -156,18 +158,18 @@ export class DefaultResourceLoader implements ResourceLoader {
   }
 
   async extendResources({ skillPaths = [], promptPaths = [] }: ExtraPaths): Promise<void> {
-    const pathOf = (named: NamedPath) => (typeof named === "string" ? named : named.path);
-    this.#found = await extendResources(
-      this.#found,
-      { skillPaths: skillPaths.map(pathOf), promptPaths: promptPaths.map(pathOf) },
-      { source: "extension", scope: "temporary", origin: "top-level", baseDir: this.#cwd },
-    );
+    const named = (kind: "skill" | "prompt", paths: readonly NamedPath[]) =>
+      paths.map((given) => {
+        const { path, baseDir = this.#cwd } = typeof given === "string" ? { path: given } : given;
+        return { kind, path, baseDir };
+      });
+    this.#found = await extendFound(this.#found, [...named("skill", skillPaths), ...named("prompt", promptPaths)]);
   }
 
   async reload(): Promise<void> {
     const { noContextFiles, systemPrompt, appendSystemPrompt = [], extensionsOverride } = this.#options;
     const place = { cwd: this.#cwd, agentDir: this.#agentDir };
-    const isTrusted = this.#isTrusted();
+    const isTrusted = isTrustedIn(place, this.#around());
     const settings = this.#options.settingsManager ?? SettingsManager.load({ ...place, trusted: isTrusted });
     this.#ownLoader?.forget();
     const errors: LoadExtensionsResult["errors"] = [];
@@ -184,15 +186,6 @@ export class DefaultResourceLoader implements ResourceLoader {
     );
     this.#systemPrompt = files.customPrompt;
     this.#appended = files.appendPrompts;
-  }
-
-  /** As the program around decided for its own directory; elsewhere what is saved, without asking. */
-  #isTrusted(): boolean {
-    const place = { cwd: this.#cwd, agentDir: this.#agentDir };
-    const around = this.#around();
-    if (around && around.cwd === place.cwd && around.agentDir === place.agentDir) return around.isTrusted;
-    const { defaultProjectTrust } = SettingsManager.load({ ...place, trusted: false }).settings;
-    return decideTrust({ ...place, defaultProjectTrust }).isTrusted;
   }
 
   async #discover(
@@ -213,7 +206,7 @@ export class DefaultResourceLoader implements ResourceLoader {
           skills: this.#options.noSkills === true,
           prompts: this.#options.noPromptTemplates === true,
         },
-        isOffline: isFlagSet(process.env.PI_OFFLINE),
+        isOffline: isOffline(process.env),
         env: process.env,
       });
     const named = (this.#options.additionalExtensionPaths ?? []).filter((path) => {
@@ -234,21 +227,12 @@ export class DefaultResourceLoader implements ResourceLoader {
     const runtime = new ExtensionRuntime();
     const around = this.#around();
     if (around) runtime.flagValues = around.flags;
-    const files = [...this.#found.extensions, ...this.#inlineFiles()];
+    const files = [...this.#found.extensions, ...inlineFiles(this.#options.extensionFactories ?? [])];
     const loader = around?.extensionLoader ?? this.#standaloneLoader();
     const extensions = await loader.load(files, runtime, {
       onError: ({ path, reason }) => errors.push({ path, error: reason }),
     });
     return { extensions, errors, runtime };
-  }
-
-  #inlineFiles() {
-    return (this.#options.extensionFactories ?? []).map((given, index) => {
-      const extension = typeof given === "function" ? { factory: given } : given;
-      const path = `<inline:${extension.name ?? index + 1}>`;
-      const origin = { source: "inline", scope: "temporary" as const, origin: "top-level" as const };
-      return { ...extension, sourceInfo: { path, ...origin } };
-    });
   }
 
   #inside(): Surroundings | undefined {

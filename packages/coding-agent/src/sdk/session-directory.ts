@@ -1,10 +1,10 @@
 // A resource loader → what a session is opened with: extensions with the program's own tools, skills, templates, texts.
 
-import type { DirectoryResources, LoadedExtensions } from "../core/create-session.js";
-import { expandText, foundCommands } from "../core/found-texts.js";
+import type { DirectoryResources } from "../core/create-session.js";
+import { loadedExtensions } from "../core/loaded-extensions.js";
 import { Extension } from "../extensions/extension.js";
 import { ExtensionRunner } from "../extensions/runner.js";
-import { ExtensionRuntime } from "../extensions/runtime.js";
+import { ExtensionRuntime, type ProviderTarget } from "../extensions/runtime.js";
 import { type AnyToolDefinition, checkToolDefinition } from "../extensions/tool-definition.js";
 import type { Environment } from "../resources/config-value.js";
 import type { SettingsManager } from "../resources/settings-manager.js";
@@ -15,6 +15,8 @@ export interface DirectoryParts {
   cwd: string;
   loader: ResourceLoader;
   modelRuntime: ModelRuntime;
+  /** Where the extensions' providers go. */
+  providers: ProviderTarget;
   settingsManager: SettingsManager;
   env: Environment;
   isTrusted: boolean;
@@ -30,20 +32,19 @@ export function directoryOf(parts: DirectoryParts): DirectoryResources {
   // Last: the program's tools win over those of extensions.
   const extensions = [...given.extensions, ...(customTools.length > 0 ? [ownTools(customTools)] : [])];
   const runner = new ExtensionRunner({ extensions, runtime });
-  runtime.bindProviders(modelRuntime.target);
-  const found = () => ({ skills: loader.getSkills().skills, prompts: loader.getPrompts().prompts });
-  const loaded: LoadedExtensions = {
+  runtime.bindProviders(parts.providers);
+  const loaded = loadedExtensions({
     runner,
     registry: modelRuntime.registry,
     isProjectTrusted: parts.isTrusted,
-    commands: () => foundCommands(found(), settings.enableSkillCommands),
-    skills: () => found().skills.filter(({ disableModelInvocation }) => !disableModelInvocation),
-    expand: (text) => expandText(text, found()),
+    cwd,
+    found: () => ({ skills: loader.getSkills().skills, prompts: loader.getPrompts().prompts }),
+    skillCommands: settings.enableSkillCommands,
     extend: async (paths) => {
       const named = (wanted: "skill" | "prompt") => paths.filter(({ kind }) => kind === wanted);
       await loader.extendResources({ skillPaths: named("skill"), promptPaths: named("prompt"), themePaths: [] });
     },
-  };
+  });
   return {
     cwd,
     models: modelRuntime.models,

@@ -1,14 +1,19 @@
 // Skills read at once, for extensions that do not wait: the files a folder or a list of paths holds.
 
 import { statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { parseFrontmatter } from "../extension-modules/host/documents.js";
+import { dirname } from "node:path";
+import { yaml } from "../extension-modules/lazy-libraries.js";
 import { textOf } from "../lib/error-text.js";
+import { readFrontmatterNow } from "../lib/frontmatter.js";
 import { readRegularFile } from "../lib/read-regular-file.js";
-import { listFolder, realPathOf } from "../resources/folder.js";
+import { foldersOf } from "../resources/discovery.js";
+import { realPathOf } from "../resources/folder.js";
 import type { SourceInfo } from "../resources/found-file.js";
 import { agentDirectory, projectDirectory, resolveHome } from "../resources/locations.js";
+import { type FolderRules, skillFiles } from "../resources/resource-kinds.js";
 import { makeSkill, type Skill } from "../resources/skills.js";
+import { type Around, nothingAround } from "./surroundings.js";
+import { isTrustedIn } from "./trusted.js";
 
 /** What is wrong with a skill that was looked for. */
 export interface SkillDiagnostic {
@@ -30,15 +35,24 @@ export interface LoadSkillsOptions {
   skillPaths?: readonly string[];
   /** Whether the user's and the project's own folders count too. Default true. */
   includeDefaults?: boolean;
+  /** Where the user's skills for all agents lie, in `.agents/skills`. Default: the user's home. */
+  home?: string;
 }
 
-/** Of a name the first counts. Never throws: what is wrong is a diagnostic. */
-export function loadSkills(options: LoadSkillsOptions): LoadSkillsResult {
-  const { cwd, agentDir = agentDirectory(), skillPaths = [], includeDefaults = true } = options;
+/**
+ * Of a name the first counts; the project's only where it is trusted, as the program around or the user decided. Never
+ * throws: what is wrong is a diagnostic.
+ */
+export function loadSkills(options: LoadSkillsOptions, around: Around = nothingAround): LoadSkillsResult {
+  const { cwd, agentDir = agentDirectory(), skillPaths = [], includeDefaults = true, home } = options;
   const result: LoadSkillsResult = { skills: [], diagnostics: [] };
+  const addScope = (scope: "user" | "project", base: string) => {
+    for (const { folder, rules } of foldersOf("skills", scope, base, { cwd, ...(home !== undefined && { home }) }))
+      addFolder(result, folder, { source: "local", scope }, rules);
+  };
   if (includeDefaults) {
-    addFolder(result, join(agentDir, "skills"), { source: "local", scope: "user" });
-    addFolder(result, join(projectDirectory(cwd), "skills"), { source: "local", scope: "project" });
+    addScope("user", agentDir);
+    if (isTrustedIn({ cwd, agentDir }, around())) addScope("project", projectDirectory(cwd));
   }
   for (const named of skillPaths) {
     const path = resolveHome(cwd, named);
@@ -60,14 +74,14 @@ export function loadSkillsFromDir({ dir, source }: { dir: string; source: string
 
 type Origin = Pick<SourceInfo, "source" | "scope">;
 
-function addFolder(result: LoadSkillsResult, folder: string, origin: Origin): void {
-  for (const path of skillFiles(folder, true, new Set())) addFile(result, path, origin);
+function addFolder(result: LoadSkillsResult, folder: string, origin: Origin, rules?: FolderRules): void {
+  for (const path of skillFiles(folder, rules)) addFile(result, path, origin);
 }
 
 function addFile({ skills, diagnostics }: LoadSkillsResult, path: string, origin: Origin): void {
   const say = (message: string, type: SkillDiagnostic["type"] = "warning") => diagnostics.push({ type, message, path });
   try {
-    const { frontmatter } = parseFrontmatter(readRegularFile(path).toString("utf8"));
+    const { frontmatter } = readFrontmatterNow(readRegularFile(path).toString("utf8"), yaml);
     const sourceInfo: SourceInfo = { path, ...origin, origin: "top-level", baseDir: dirname(path) };
     const skill = makeSkill(path, sourceInfo, frontmatter, (message) => void say(message));
     if (!skill) return;
@@ -78,19 +92,4 @@ function addFile({ skills, diagnostics }: LoadSkillsResult, path: string, origin
   } catch (error) {
     say(`Cannot read the skill: ${textOf(error)}`, "error");
   }
-}
-
-/** Down to the first `SKILL.md`: what lies below it belongs to that skill. */
-function skillFiles(folder: string, isTop: boolean, seen: Set<string>): string[] {
-  const real = realPathOf(folder);
-  // Links may lead in circles.
-  if (seen.has(real)) return [];
-  seen.add(real);
-  const entries = listFolder(folder).filter(({ name }) => !name.startsWith(".") && name !== "node_modules");
-  const own = entries.find(({ path, kind }) => kind === "file" && basename(path) === "SKILL.md");
-  if (own) return [own.path];
-  return entries.flatMap(({ path, kind }) => {
-    if (kind === "folder") return skillFiles(path, false, seen);
-    return isTop && /\.md$/i.test(path) ? [path] : [];
-  });
 }

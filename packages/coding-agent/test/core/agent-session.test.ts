@@ -264,7 +264,7 @@ describe("steer and followUp", () => {
     await pause.reached;
     await session.followUp("a");
     await session.followUp("b");
-    session.setQueueMode("followUp", "all");
+    session.queueModes.followUp = "all";
     expect(session.state().followUpMode).toBe("all");
     pause.release();
     await session.waitForIdle();

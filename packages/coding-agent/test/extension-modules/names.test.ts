@@ -145,11 +145,17 @@ describe("the host's module", () => {
     findTurnStartIndex: [(f) => [f(entries, 3, 0), f(entries, 1, 1)], [2, -1]],
     getLastAssistantUsage: [(f) => f(entries), usage(7)],
     parseFrontmatter: [
-      (f) => [f("---\nname: x\nlist: [a, b]\n---\nbody\n"), f("no"), f("---\r\na: 1\r\n---\r\nb")],
+      (f) => [
+        f("---\nname: x\nlist: [a, b]\n---\nbody\n"),
+        f("no\n"),
+        f("---\r\na: 1\r\n---\r\nb"),
+        f("--- \na: 1\n---\n"),
+      ],
       [
         { frontmatter: { name: "x", list: ["a", "b"] }, body: "body" },
-        { frontmatter: {}, body: "no" },
+        { frontmatter: {}, body: "no\n" },
         { frontmatter: { a: 1 }, body: "b" },
+        { frontmatter: { a: 1 }, body: "" },
       ],
     ],
     stripFrontmatter: [(f) => f("---\na: 1\n---\n\nbody\n\n"), "body"],

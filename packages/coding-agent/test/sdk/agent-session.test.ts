@@ -174,6 +174,30 @@ describe("AgentSession with extensions", () => {
     expect(told).toEqual(["shutdown", ["session_start", "broken"]]);
   });
 
+  it("tells of errors without being bound, at the latest with the first text or event", async () => {
+    for (const act of ["prompt", "event"]) {
+      const { session, scripted } = await sessionWith((pi) => {
+        pi.registerProvider("broken", {});
+        pi.on("input", () => {
+          throw new Error("at the text");
+        });
+        pi.on("agent_start", () => {
+          throw new Error("in the run");
+        });
+      });
+      const told: string[] = [];
+      session.subscribe((event) => {
+        if (event.type === "extension_error") told.push(event.event);
+      });
+      scripted.reply("Hi");
+      if (act === "prompt") await session.prompt("Hello");
+      else session.setSessionName("named");
+      await session.waitForIdle();
+      const atOnce = ["register_provider"];
+      expect(told).toEqual(act === "prompt" ? [...atOnce, "input", "agent_start"] : atOnce);
+    }
+  });
+
   it("runs commands of extensions and offers their tools", async () => {
     const { session } = await sessionWith((pi) => {
       pi.registerCommand("name", { handler: (args) => pi.setSessionName(args) });
@@ -289,6 +313,32 @@ describe("AgentSession with extensions", () => {
     await session.reload();
     await session.prompt("Hi");
     expect([loads, session.messages.length]).toEqual([2, 4]);
+  });
+});
+
+describe("what an extension of a file names", () => {
+  it("is looked for beside the extension, and says so", async () => {
+    const {
+      place,
+      loader,
+      session: make,
+    } = sdkBench({
+      "agent/extensions/pack/index.ts":
+        'export default (pi) => pi.on("resources_discover", () => ({ skillPaths: ["own"], promptPaths: ["greet.md"] }))',
+      "agent/extensions/pack/own/tell/SKILL.md": "---\ndescription: Tells\n---\nTell it",
+      "agent/extensions/pack/greet.md": "Greet",
+    });
+    const resourceLoader = await loader();
+    const { session } = await make({ resourceLoader });
+    await session.bindExtensions();
+    const baseDir = join(place.agentDir, "extensions/pack");
+    const origin = { source: "extension", scope: "temporary", origin: "top-level", baseDir };
+    expect(resourceLoader.getSkills().skills.map(({ name, sourceInfo }) => [name, sourceInfo])).toEqual([
+      ["tell", { ...origin, path: join(baseDir, "own/tell/SKILL.md") }],
+    ]);
+    expect(resourceLoader.getPrompts().prompts.map(({ name, sourceInfo }) => [name, sourceInfo])).toEqual([
+      ["greet", { ...origin, path: join(baseDir, "greet.md") }],
+    ]);
   });
 });
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fail, toolCall } from "@earendil-works/pi-ai/testing";
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
+import type { ExtensionAPI } from "../../src/extensions/api.js";
 import { SettingsManager } from "../../src/resources/settings-manager.js";
 import { createAgentSession } from "../../src/sdk/create-agent-session.js";
 import { ModelRegistry, ModelRuntime } from "../../src/sdk/model-runtime.js";
@@ -200,5 +201,38 @@ describe("createAgentSession", () => {
       if (PI_CODING_AGENT_DIR === undefined) delete process.env.PI_CODING_AGENT_DIR;
       else process.env.PI_CODING_AGENT_DIR = PI_CODING_AGENT_DIR;
     }
+  });
+});
+
+describe("providers of a session's extensions", () => {
+  const brings = (id: string) => (pi: ExtensionAPI) =>
+    pi.registerProvider("brought", {
+      baseUrl: "http://127.0.0.1:1",
+      apiKey: "k",
+      api: "openai-completions",
+      models: [{ id }],
+    } as never);
+
+  it("end with it, and come again after a reload", async () => {
+    const { session, loader, modelRuntime } = sdkBench();
+    const made = await session({ resourceLoader: await loader({ extensionFactories: [brings("b")] }) });
+    expect(modelRuntime.getModel("brought", "b")).toBeDefined();
+    await made.session.reload();
+    expect(modelRuntime.getModel("brought", "b")).toBeDefined();
+    await made.session.dispose();
+    expect([modelRuntime.getModels("brought"), modelRuntime.getRegisteredProviderIds()]).toEqual([[], []]);
+  });
+
+  it("are taken back when the session cannot be made", async () => {
+    const { session, loader, modelRuntime } = sdkBench();
+    const resourceLoader = await loader({ extensionFactories: [brings("b")] });
+    const sessionManager = {
+      getCwd: () => "/",
+      getEntries: () => {
+        throw new Error("broken");
+      },
+    } as never;
+    await expect(session({ resourceLoader, sessionManager })).rejects.toThrow("broken");
+    expect(modelRuntime.getRegisteredProviderIds()).toEqual([]);
   });
 });

@@ -88,12 +88,32 @@ describe("ModelRuntime", () => {
     providers.register("theirs", withModel("Theirs", "t"));
     const guest = ModelRuntime.over({ models, auth, access });
     expect(ModelRuntime.over({ models, auth, access })).toBe(guest);
-    guest.target.register("theirs", withModel("Changed", "other"));
-    guest.target.register("own", withModel("Own", "o"));
-    guest.target.unregister("theirs");
+    const target = guest.sessionTarget();
+    target.register("theirs", withModel("Changed", "other"));
+    target.register("own", withModel("Own", "o"));
+    target.unregister("theirs");
     expect(guest.getModels("theirs").map(({ id }) => id)).toEqual(["t"]);
     expect(guest.getModel("own", "o")?.id).toBe("o");
     expect(guest.getRegisteredProviderIds()).toEqual(["theirs", "own"]);
+  });
+
+  it("takes back what a session brought at its end, and what it had covered counts again", () => {
+    const { agentDir } = workspace();
+    const runtime = ModelRuntime.load({ agentDir, env: {} });
+    const [one, two] = [runtime.sessionTarget(), runtime.sessionTarget()];
+    const now = () => [runtime.getRegisteredProviderIds(), runtime.getModels("p").map(({ id }) => id)];
+    one.register("p", withModel("One", "first"));
+    two.register("p", withModel("Two", "second"));
+    two.register("q", withModel("Q", "q"));
+    expect(now()).toEqual([["p", "q"], ["second"]]);
+    two.clear();
+    expect(now()).toEqual([["p"], ["first"]]);
+    two.unregister("p");
+    expect(now()).toEqual([["p"], ["first"]]);
+    one.clear();
+    expect(now()).toEqual([[], []]);
+    one.register("p", withModel("One", "again"));
+    expect(now()).toEqual([["p"], ["again"]]);
   });
 
   it("has no keys to set where a registry came alone", async () => {

@@ -1,7 +1,8 @@
 // Packages as programs manage them; from local folders, so that nothing is fetched.
 
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { SettingsManager } from "../../src/resources/settings-manager.js";
 import { DefaultPackageManager, type ProgressEvent } from "../../src/sdk/package-manager.js";
 import { workspace } from "../helpers/workspace.js";
@@ -62,5 +63,40 @@ describe("DefaultPackageManager", () => {
     await manager.update("../pack");
     expect(told).toEqual(["../pack", "../project", "../pack"].flatMap((at) => [`start ${at}`, `complete ${at}`]));
     expect(manager.getInstalledPath("git:", "user")).toBeUndefined();
+  });
+
+  it("refuses settings that are broken before it installs, and leaves them as they are", async () => {
+    const { manager, place } = managerOf({ "agent/settings.json": { packages: "oops" } });
+    const told: string[] = [];
+    manager.setProgressCallback(({ type }) => told.push(type));
+    await expect(manager.installAndPersist("../pack")).rejects.toThrow('"packages" must be a list');
+    await expect(manager.removeAndPersist("../pack")).rejects.toThrow('"packages" must be a list');
+    await expect(manager.addSourceToSettings("npm:foo")).rejects.toThrow('"packages" must be a list');
+    expect([JSON.parse(place.read("agent/settings.json")), told]).toEqual([{ packages: "oops" }, []]);
+  });
+
+  it("writes down the version that was asked for in place of another, with what was chosen of it", async () => {
+    const { manager } = managerOf({ "agent/settings.json": { packages: [{ source: "npm:foo@1.0.0", skills: [] }] } });
+    expect(await manager.addSourceToSettings("npm:foo@2.0.0")).toBe(true);
+    expect(manager.listConfiguredPackages()).toEqual([{ source: "npm:foo@2.0.0", scope: "user", filtered: true }]);
+    expect(await manager.addSourceToSettings("npm:foo@2.0.0")).toBe(false);
+  });
+
+  it("fetches nothing offline when it resolves", async () => {
+    const { place } = managerOf();
+    const marker = join(place.root, "asked");
+    place.write("agent/settings.json", {
+      packages: ["npm:foo"],
+      npmCommand: [process.execPath, place.write("npm.cjs", `require("fs").writeFileSync("${marker}", "")`)],
+    });
+    const { cwd, agentDir } = place;
+    const again = new DefaultPackageManager({ cwd, agentDir, settingsManager: SettingsManager.create(cwd, agentDir) });
+    vi.stubEnv("PI_OFFLINE", "1");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await again.resolve();
+    expect(existsSync(marker)).toBe(false);
+    vi.unstubAllEnvs();
+    await again.resolve();
+    expect(existsSync(marker)).toBe(true);
   });
 });

@@ -53,13 +53,19 @@ describe("loadSkillsFromDir", () => {
 
 describe("loadSkills", () => {
   it("adds the user's and the project's to those that are named, the first of a name", () => {
-    const { cwd, agentDir } = workspace({
+    const { cwd, agentDir, home } = workspace({
+      "agent/settings.json": { defaultProjectTrust: "always" },
       "agent/skills/a/SKILL.md": skill("The user's"),
       "project/.pi/skills/b/SKILL.md": skill("The project's"),
       "project/named/a/SKILL.md": skill("Another"),
       "project/named/c/SKILL.md": skill("Named"),
     });
-    const { skills, diagnostics } = loadSkills({ cwd, agentDir, skillPaths: ["named", "named/c/SKILL.md", "nowhere"] });
+    const { skills, diagnostics } = loadSkills({
+      cwd,
+      agentDir,
+      home,
+      skillPaths: ["named", "named/c/SKILL.md", "nowhere"],
+    });
     expect(skills.map(({ name, sourceInfo }) => [name, sourceInfo.scope])).toEqual([
       ["a", "user"],
       ["b", "project"],
@@ -73,6 +79,25 @@ describe("loadSkills", () => {
       },
       { type: "warning", message: "skill path does not exist", path: join(cwd, "nowhere") },
     ]);
+  });
+
+  it("has those that are shared between agents, and a project's only where it is trusted", () => {
+    const { cwd, agentDir, home, write } = workspace({
+      "home/.agents/skills/u/SKILL.md": skill("The user's, shared"),
+      "home/.agents/skills/loose.md": skill("No skill in a shared folder"),
+      "project/.git/HEAD": "",
+      "project/.pi/skills/p/SKILL.md": skill("The project's"),
+      "project/.pi/skills/.gitignore": "off\n",
+      "project/.pi/skills/off/SKILL.md": skill("Ignored"),
+      "project/.agents/skills/s/SKILL.md": skill("The project's, shared"),
+    });
+    const names = (around?: Parameters<typeof loadSkills>[1]) =>
+      loadSkills({ cwd, agentDir, home }, around).skills.map(({ name }) => name);
+    expect(names()).toEqual(["u"]);
+    expect(names(() => ({ cwd, agentDir, isTrusted: true }) as never)).toEqual(["u", "p", "s"]);
+    write("agent/trust.json", { [cwd]: true });
+    expect(names()).toEqual(["u", "p", "s"]);
+    expect(names(() => ({ cwd, agentDir, isTrusted: false }) as never)).toEqual(["u"]);
   });
 
   it("leaves out the defaults when asked to, and tells of broken files", () => {

@@ -1,14 +1,15 @@
 // When the older part of the conversation is replaced by a summary, and the entry that does it.
 
-import { type AssistantMessage, addUsage, type ErrorInfo, type Model, type Usage } from "@earendil-works/pi-ai";
+import type { AssistantMessage, ErrorInfo, Model } from "@earendil-works/pi-ai";
 import { textOf } from "../../lib/error-text.js";
 import { CommandError } from "../errors.js";
 import type { Emit } from "../event-line.js";
 import type { CompactionReason, CompactionResult } from "../events.js";
-import { collectFiles, type FileLists, fileListsText, withoutFileLists } from "../summarize/file-lists.js";
+import { collectFiles, type FileLists, fileListsText } from "../summarize/file-lists.js";
 import { type Summary, SummaryError, type SummaryJob } from "../summarize/summarize.js";
 import { contextTokens, estimateTokens, type MeasuredContext } from "../token-estimate.js";
 import { type CompactionPlan, type ContextItem, planCompaction } from "./plan.js";
+import { summarizePlan } from "./summarize-plan.js";
 
 /** Token numbers of `compaction.*` for one model. */
 export interface CompactionLimits {
@@ -247,7 +248,11 @@ export class Compactor {
       const whole = { ...entry, ...(details !== undefined && { details }), ...(usage && { usage }) };
       return this.#record(whole, true, abandoned);
     }
-    const { text, usage } = await this.#summary(plan, { model: current, instructions, signal, reason });
+    const { text, usage } = await summarizePlan(
+      plan,
+      { model: current, instructions, signal, reason },
+      this.#options.summarize,
+    );
     if (!text) throw nothing("Nothing to compact (session too small)"); // a model was shown none of it
     const details = collectFiles([...plan.history, ...plan.prefix], earlierFiles());
     const entry = {
@@ -271,29 +276,6 @@ export class Compactor {
     const { messages } = this.#options.context();
     return { ...entry, estimatedTokensAfter: messages.reduce((sum, message) => sum + estimateTokens(message), 0) };
   }
-
-  /** Two summaries when a user span is cut: of what came before it, and of its beginning. */
-  async #summary(
-    { history, prefix, previousSummary = "" }: CompactionPlan,
-    common: Pick<SummaryJob, "model" | "instructions" | "signal"> & { reason: CompactionReason },
-  ): Promise<Summary> {
-    const { summarize } = this.#options;
-    const job = { ...common, source: "compaction" as const };
-    const previous = withoutFileLists(previousSummary); // the new summary gets lists of its own
-    const older =
-      history.length > 0
-        ? await summarize({ ...job, kind: "history", messages: history, ...(previous && { previous }) })
-        : { text: previous };
-    if (prefix.length === 0) return older;
-    const newer = await summarize({ ...job, kind: "prefix", messages: prefix });
-    const text = [older.text, newer.text].filter(Boolean).join("\n\n# The work under way, from its beginning\n\n");
-    return { text, ...combined(older.usage, newer.usage) };
-  }
-}
-
-function combined(a: Summary["usage"], b: Summary["usage"]): { usage?: Usage } {
-  const usage = a && b ? addUsage(a, b) : (a ?? b);
-  return usage ? { usage } : {};
 }
 
 function nothing(text: string): CommandError {

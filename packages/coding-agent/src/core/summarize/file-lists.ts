@@ -40,6 +40,16 @@ export function withoutFileLists(summary: string): string {
   return summary.replace(/(?:\n\n<(read|modified)-files>\n(?:(?!<).*\n)*<\/\1-files>)+$/, "");
 }
 
+/** The lists at the end of a summary; empty where it has none. */
+export function fileListsIn(summary: string): FileLists {
+  const ending = summary.slice(withoutFileLists(summary).length);
+  const pathsOf = (name: string) => {
+    const [, paths = ""] = new RegExp(`<${name}>\\n([^<]*)</${name}>`).exec(ending) ?? [];
+    return paths.split("\n").filter(Boolean);
+  };
+  return { readFiles: pathsOf("read-files"), modifiedFiles: pathsOf("modified-files") };
+}
+
 function strings(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : [];
 }

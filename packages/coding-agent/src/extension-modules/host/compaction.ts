@@ -2,10 +2,12 @@
 
 import { setTimeout as wait } from "node:timers/promises";
 import { complete, type Model, type Usage } from "@earendil-works/pi-ai";
+import { summarizePlan } from "../../core/compaction/summarize-plan.js";
 import type { AgentMessage } from "../../core/messages.js";
-import { collectFiles, fileListsText } from "../../core/summarize/file-lists.js";
+import { collectFiles, fileListsIn, fileListsText } from "../../core/summarize/file-lists.js";
 import { Summarizer } from "../../core/summarize/summarize.js";
 import { estimateTokens } from "../../core/token-estimate.js";
+import { defaultSettings } from "../../resources/settings.js";
 import { contextMessage } from "../../sessions/context-message.js";
 import type { SessionEntry } from "../../sessions/entries.js";
 
@@ -17,11 +19,7 @@ export interface CompactionSettings {
   keepRecentTokens: number;
 }
 
-export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = {
-  enabled: true,
-  reserveTokens: 16384,
-  keepRecentTokens: 20000,
-};
+export const DEFAULT_COMPACTION_SETTINGS: CompactionSettings = compactionDefaults();
 
 /** The size of a context in tokens as an answer reported it. */
 export function calculateContextTokens(usage: Usage): number {
@@ -123,18 +121,24 @@ export async function compact(
     signal ?? (instructions instanceof AbortSignal ? instructions : undefined) ?? new AbortController().signal;
   const { messagesToSummarize: history, turnPrefixMessages: prefix = [], previousSummary } = preparation;
   const summarizer = summarizerFor(access);
-  const job = { model, signal: stop, source: "compaction" as const, instructions: asked };
-  const summary = await summarizer.summarize({ ...job, kind: "history", messages: history, previous: previousSummary });
-  const ofPrefix =
-    prefix.length > 0 ? await summarizer.summarize({ ...job, kind: "prefix", messages: prefix }) : undefined;
-  const details = collectFiles([...history, ...prefix]);
-  const texts = [summary.text, ...(ofPrefix ? [ofPrefix.text] : [])].filter(Boolean);
+  const { text, usage } = await summarizePlan(
+    { history, prefix, previousSummary },
+    { model, instructions: asked, signal: stop },
+    (job) => summarizer.summarize(job),
+  );
+  const details = collectFiles([...history, ...prefix], fileListsIn(previousSummary ?? ""));
   return {
-    summary: texts.join("\n\n") + fileListsText(details),
+    summary: text + fileListsText(details),
     firstKeptEntryId: preparation.firstKeptEntryId,
     tokensBefore: preparation.tokensBefore,
     details,
+    ...(usage && { usage }),
   };
+}
+
+function compactionDefaults(): CompactionSettings {
+  const { enabled, reserveTokens, keepRecentTokens } = defaultSettings().compaction;
+  return { enabled, reserveTokens, keepRecentTokens };
 }
 
 function summarizerFor(access: {

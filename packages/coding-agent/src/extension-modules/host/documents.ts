@@ -1,15 +1,11 @@
 // Reading what skills, prompts and files are written as: front matter, skill blocks, differences.
 
+import { readFrontmatterNow } from "../../lib/frontmatter.js";
 import { diff, yaml } from "../lazy-libraries.js";
 
 /** The YAML between `---` lines at the start of a text, and the text after it. Throws for YAML that is none. */
 export function parseFrontmatter(text: string): { frontmatter: Record<string, unknown>; body: string } {
-  const plain = text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
-  const found = /^---\n([\s\S]*?)(?:^|\n)---[ \t]*(?:\n|$)/.exec(plain);
-  if (!found) return { frontmatter: {}, body: plain };
-  const value: unknown = yaml().parse(found[1] as string);
-  const isRecord = typeof value === "object" && value !== null && !Array.isArray(value);
-  return { frontmatter: isRecord ? (value as Record<string, unknown>) : {}, body: plain.slice(found[0].length).trim() };
+  return readFrontmatterNow(text, yaml);
 }
 
 /** The text without its front matter. Throws like `parseFrontmatter`. */

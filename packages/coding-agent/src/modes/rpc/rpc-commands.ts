@@ -73,8 +73,14 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
     return runtime.session.models.cycleLevel();
   },
   get_available_thinking_levels: ({ runtime }) => ({ levels: runtime.session.models.levels() }),
-  set_steering_mode: ({ runtime }, { mode }) => void runtime.session.setQueueMode("steering", mode),
-  set_follow_up_mode: ({ runtime }, { mode }) => void runtime.session.setQueueMode("followUp", mode),
+  set_steering_mode: ({ runtime }, { mode }) => {
+    runtime.session.queueModes.steering = mode;
+    return undefined;
+  },
+  set_follow_up_mode: ({ runtime }, { mode }) => {
+    runtime.session.queueModes.followUp = mode;
+    return undefined;
+  },
   compact: ({ runtime }, { customInstructions }) => runtime.session.compact(customInstructions),
   set_auto_compaction: ({ runtime }, { enabled }) => void runtime.session.setAutoCompaction(enabled),
   set_auto_retry: ({ runtime }, { enabled }) => void runtime.session.setAutoRetry(enabled),

@@ -7,6 +7,9 @@ import type { RpcExtensionUIClosed, RpcExtensionUIRequest, UiMethodName } from "
 
 type ClosedReason = RpcExtensionUIClosed["reason"];
 
+/** Milliseconds a timer of Node can run: 2^31 - 1, about 25 days. */
+const longestTimer = 2 ** 31 - 1;
+
 /** Why a dialog has no answer: what the client said of it, or why we closed it. */
 type Ending = { value: unknown } | { cancelled: true };
 
@@ -125,7 +128,8 @@ export class RpcExtensionUI implements UiTransport {
       };
       const onAbort = () => this.#close(id, dialog, "aborted");
       signal?.addEventListener("abort", onAbort, { once: true });
-      const isLimited = typeof timeout === "number" && timeout > 0;
+      // More than a timer can hold is no limit.
+      const isLimited = typeof timeout === "number" && timeout > 0 && timeout <= longestTimer;
       if (isLimited) timer = setTimeout(() => this.#close(id, dialog, "timeout"), timeout);
       this.#open.set(id, dialog);
       this.#send(id, method, { ...fields, ...(isLimited && method !== "editor" && { timeout }) });
