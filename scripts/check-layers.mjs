@@ -33,8 +33,22 @@ const rooms = {
   sdk: ["records", "lib", "ai", "agent", "sessions", "tools", "resources", "extensions", "core", "extension-modules"],
   modes: ["core", "records", "lib", "ai", "extensions/ui.ts"],
   "rpc-client.ts": ["types of records", "lib/jsonl.ts", "ai"],
+  "command-line": [
+    "lib",
+    "ai",
+    "core",
+    "resources",
+    "sessions",
+    "tools",
+    "extensions",
+    "extension-modules",
+    "sdk",
+    "modes",
+  ],
   "index.ts, main.ts, cli.ts": ["anything"],
 };
+/** What starts and ends the program; the files beside them are the room `command-line`. Nothing else imports either. */
+const entries = "index.ts, main.ts, cli.ts";
 
 /** Inside core only these import services; a service imports record files, lower rooms and the shared leaves. */
 const coordinators = ["agent-session", "session-extensions", "run", "recovery", "session-runtime", "create-session"];
@@ -50,6 +64,11 @@ const coreLeaves = [
 ];
 /** Tables and data, exempt from the size limit. */
 const tables = new Set([`${product}modes/rpc/rpc-types.ts`, `${product}args.ts`, `${product}resources/settings.ts`]);
+/** What has one home, and how a copy of it looks. */
+const copies = [
+  { home: "lib/error-text.ts", pattern: /\w+ instanceof Error \? \(?[^:;]*\.message\)? : String\(/ },
+  { home: "lib/environment-flag.ts", pattern: /1\|true\|yes/ },
+];
 const warnAt = 300;
 const failAt = 500;
 
@@ -94,6 +113,9 @@ function check(file) {
     const banned = /\bprocess\.exit\b(?!Code)|\bprocess\.stdout\b|\bconsole\.\w+\(/.exec(code);
     if (banned) problems.push(`${file}: ${banned[0]} is for cli.ts and modes/io.ts only`);
   }
+  if (file.startsWith(product))
+    for (const { home, pattern } of copies)
+      if (file !== product + home && pattern.test(code)) problems.push(`${file}: this is what ${home} is for`);
   for (const { target, typeOnly } of imports(file, code)) checkImport(file, target, typeOnly);
 }
 
@@ -125,7 +147,8 @@ function roomOf(file) {
   if (file.startsWith("packages/agent/")) return "agent";
   if (file.endsWith("rpc/rpc-client.ts")) return "rpc-client.ts";
   const rest = file.slice(product.length);
-  return rest.includes("/") ? rest.slice(0, rest.indexOf("/")) : "index.ts, main.ts, cli.ts";
+  if (rest.includes("/")) return rest.slice(0, rest.indexOf("/"));
+  return entries.split(", ").includes(rest) ? entries : "command-line";
 }
 
 function checkImport(file, target, typeOnly) {
@@ -140,8 +163,8 @@ function checkImport(file, target, typeOnly) {
     if (!allowed) fail();
     return;
   }
-  if (from === "index.ts, main.ts, cli.ts") return;
-  if (to === "index.ts, main.ts, cli.ts") return fail();
+  if (from === entries) return;
+  if (to === entries) return fail();
   if (from === to) return from === "core" ? checkService(file, target, typeOnly) : undefined;
   const allowed = rooms[from];
   const ok =

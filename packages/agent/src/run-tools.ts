@@ -1,6 +1,7 @@
 // The tool calls of one assistant message: prepared in order, run in parallel, their results in source order.
 
 import type { ToolCall, ToolResultMessage } from "@earendil-works/pi-ai";
+import { excerpt } from "@earendil-works/pi-ai";
 import { checkedResult } from "./check-result.js";
 import { coerceArguments } from "./coerce-arguments.js";
 import type { AgentLoopOptions, AgentToolResult, AnyAgentTool, FinishedToolCall } from "./types.js";
@@ -212,8 +213,4 @@ function textOf(error: unknown): string {
   } catch {
     return "Something was thrown that has no text";
   }
-}
-
-function excerpt(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

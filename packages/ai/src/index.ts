@@ -8,6 +8,7 @@ export {
   createAssistantMessageEventStream,
   PushedEventStream,
 } from "./event-stream.js";
+export { excerpt, wholeCharacters } from "./excerpt.js";
 export { type AssistantMessageDelta, MessageBuilder, type MessageOrigin } from "./message-builder.js";
 export { classifyProviderError, errorInfo, isRetryable, ProviderError } from "./provider-error.js";
 export { addressFault, isHeaderName, isHeaderValue, splitLogin } from "./sendable.js";

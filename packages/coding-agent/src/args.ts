@@ -64,7 +64,7 @@ export const flags = {
   "no-prompt-templates": { short: "np", does: "Offer no prompt templates but those of --prompt-template" },
   approve: { short: "a", does: "Trust this project's settings and resources for this run" },
   "no-approve": { short: "na", does: "Do not use this project's settings and resources" },
-  offline: { does: "No network but the model's; nothing else is ever called, so this changes nothing" },
+  offline: { does: "Install no missing packages at the start; models are still called" },
   help: { short: "h", does: "Show this help, and exit" },
   version: { short: "v", does: "Show the version, and exit" },
   // Options of terminal interfaces that hosts pass along.

@@ -5,13 +5,15 @@ import { providerFacts } from "@earendil-works/pi-ai";
 import { readAll } from "./command-line-prompts.js";
 import { readSecretLine, type TypedInput } from "./lib/secret-line.js";
 import type { ModeIo } from "./modes/io.js";
+import { optionErrorText } from "./option-error.js";
 import type { Resources } from "./resources/load.js";
 import { chooseModel } from "./resources/model-choice.js";
 import { resolveModel } from "./resources/model-patterns.js";
+import { say } from "./say.js";
 
 /** What the command works with; `stdin` is where a key is typed or piped in. */
 export interface AuthCommandContext {
-  io: Pick<ModeIo, "writeText" | "drained" | "log" | "isTerminal">;
+  io: Pick<ModeIo, "writeText" | "drained" | "log" | "isTerminal" | "failed">;
   stdin: TypedInput & NodeJS.ReadableStream;
   resources: Resources;
 }
@@ -48,7 +50,7 @@ export async function authCommand(words: readonly string[], context: AuthCommand
     }
     return await (action === "login" ? login(context, provider) : logout(context, provider));
   } catch (error) {
-    io.log(`pi: ${reasonOf(error)}`);
+    io.log(`pi: ${optionErrorText(error)}`);
     return 1;
   }
 }
@@ -114,7 +116,7 @@ async function check(context: AuthCommandContext, words: readonly string[]): Pro
     isJson = values.json === true;
     report = await reportOn(context, values.provider, values.model);
   } catch (error) {
-    report = { status: "invalid", reason: reasonOf(error) };
+    report = { status: "invalid", reason: optionErrorText(error) };
   }
   await say(io, `${isJson ? JSON.stringify(report) : report.status}\n`);
   if (!isJson && report.reason) io.log(`pi: ${report.reason}`);
@@ -140,21 +142,10 @@ async function reportOn(context: AuthCommandContext, provider?: string, pattern?
     await models.resolveRequest(model);
     return { status: "ready", ...about };
   } catch (error) {
-    return { status: "not_ready", ...about, reason: reasonOf(error) };
+    return { status: "not_ready", ...about, reason: optionErrorText(error) };
   }
 }
 
 function unknownProvider({ resources: { models } }: AuthCommandContext, provider: string): string {
   return `Unknown provider "${provider}"; known are ${models.providerIds.join(", ")}`;
-}
-
-/** An option that is not known is told without the parser's advice. */
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? (error.message.split(". To specify")[0] as string) : String(error);
-}
-
-async function say(io: AuthCommandContext["io"], text: string): Promise<number> {
-  io.writeText(text);
-  await io.drained();
-  return 0;
 }

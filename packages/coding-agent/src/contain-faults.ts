@@ -1,7 +1,7 @@
 // Keeps what extensions do behind our back, in timers and forgotten promises, from ending the process unseen.
 
 import type { ExtensionRunner } from "./extensions/runner.js";
-import { textOf } from "./extensions/runtime.js";
+import { stackOf } from "./lib/error-text.js";
 
 let isContaining = false;
 let isGuarded = false;
@@ -51,12 +51,4 @@ export function guardEnd(loading: () => string | undefined, log: (text: string) 
 /** The end from here on is ours. */
 export function endsInOrder(): void {
   isInOrder = true;
-}
-
-function stackOf(error: unknown): string {
-  try {
-    return error instanceof Error ? String(error.stack ?? error.message) : String(error);
-  } catch {
-    return textOf(error);
-  }
 }

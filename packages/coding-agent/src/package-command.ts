@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import type { ModeIo } from "./modes/io.js";
+import { optionErrorText } from "./option-error.js";
 import { readJsonFile } from "./resources/json-file.js";
 import { agentDirectory } from "./resources/locations.js";
 import { needsInstall } from "./resources/packages/installed.js";
@@ -11,9 +12,10 @@ import { hideCredentials, parseSource } from "./resources/packages/source.js";
 import type { PackageEntry } from "./resources/settings.js";
 import { SettingsManager } from "./resources/settings-manager.js";
 import { decideTrust } from "./resources/trust.js";
+import { say } from "./say.js";
 
 export interface PackageCommandContext {
-  io: Pick<ModeIo, "writeText" | "drained" | "log">;
+  io: Pick<ModeIo, "writeText" | "drained" | "log" | "failed">;
   cwd: string;
   env: Record<string, string | undefined>;
   /** Absent: as the environment says. */
@@ -24,7 +26,7 @@ const usage = [
   "Usage:",
   "  pi install <source> [-l]       Install a package and add it to the settings",
   "  pi remove <source> [-l]        Remove a package and its entry in the settings; also: uninstall",
-  "  pi update [source]             Update one package, or all that are not pinned",
+  "  pi update [source]             Update one package, or all that are not pinned; also: --extension <source>",
   "  pi list                        List the packages of the user and of the project",
   "",
   "Sources: npm:name@version, git:host/path@ref, a URL of a git repository, or a path",
@@ -33,6 +35,7 @@ const usage = [
   "  --local, -l          Work on the project's packages (.pi/settings.json)",
   "  --approve, -a        Trust this project for this command",
   "  --no-approve, -na    Do not use this project's settings",
+  "  --extensions, --all  With update: all packages; what it does without a source, for scripts that say so",
   "",
 ].join("\n");
 
@@ -68,8 +71,7 @@ export async function packageCommand(words: readonly string[], context: PackageC
     }
     return await say(io, await (action === "install" ? work.install(source, scope) : work.remove(source, scope)));
   } catch (error) {
-    const reason = error instanceof Error ? (error.message.split(". To specify")[0] as string) : String(error);
-    io.log(`pi: ${hideCredentials(reason)}`);
+    io.log(`pi: ${hideCredentials(optionErrorText(error))}`);
     return 1;
   }
 }
@@ -182,9 +184,3 @@ const updateTexts = {
   pinned: "pinned, left as it is",
   local: "local, nothing to update",
 } as const;
-
-async function say(io: PackageCommandContext["io"], text: string): Promise<number> {
-  io.writeText(text);
-  await io.drained();
-  return 0;
-}

@@ -24,6 +24,7 @@ async function auth(
       return undefined;
     },
     drained: async () => {},
+    failed: false,
     log: (text: string) => {
       log.push(text);
       if (typed !== undefined) stdin.emit("data", Buffer.from(typed));

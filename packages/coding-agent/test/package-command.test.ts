@@ -19,6 +19,7 @@ async function run(place: Workspace, words: string[], env: Record<string, string
       return undefined;
     },
     drained: async () => {},
+    failed: false,
     log: (text: string) => void log.push(text),
   };
   const code = await packageCommand(words, { io, cwd: place.cwd, env: place.environment(env) });
@@ -330,4 +331,10 @@ test("PackageStore: two that install at once wait for each other", async () => {
   const store = () => new PackageStore({ ...place, npmCommand });
   await Promise.all(["npm:a", "npm:b"].map((source) => store().install(source, "user")));
   expect(calls()).toHaveLength(2);
+});
+
+test("the usage has a line for every option that is taken", async () => {
+  const { stdout } = await run(workspace(), ["list", "--help"]);
+  for (const option of ["--local", "--approve", "--no-approve", "--extensions", "--all", "--extension <source>"])
+    expect(stdout).toContain(option);
 });

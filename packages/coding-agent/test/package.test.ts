@@ -70,7 +70,17 @@ function script(name: string, source: string): string {
 describe("the package", () => {
   test("holds what is needed to run it and nothing else", () => {
     expect(readdirSync(installed).sort()).toEqual(
-      ["LICENSE", "THIRD-PARTY-NOTICES.txt", "bin", "dist", "docs", "examples", "package.json", "schema"].sort(),
+      [
+        "LICENSE",
+        "README.md",
+        "THIRD-PARTY-NOTICES.txt",
+        "bin",
+        "dist",
+        "docs",
+        "examples",
+        "package.json",
+        "schema",
+      ].sort(),
     );
     const files = readdirSync(join(installed, "dist"), { recursive: true, encoding: "utf8" });
     expect(files.filter((path) => /declarations|tsbuildinfo|^meta\.json|\.test\./.test(path))).toEqual([]);

@@ -1,5 +1,6 @@
 // The demo model's report of what the tools gave: counts, excerpts, and failures as they are.
 
+import { wholeCharacters } from "../excerpt.js";
 import type { ToolResultMessage } from "../types.js";
 import type { Request } from "./demo-requests.js";
 
@@ -19,7 +20,7 @@ function describeResult(request: Request | undefined, result: ToolResultMessage)
   // What grep itself says when it finds nothing.
   if (request?.kind === "search" && result.isError && /^Command exited with code 1\s*$/.test(text))
     return `"${request.text}" was not found.`;
-  if (result.isError) return `${nameOf(request, result)} failed:\n\n${excerpt(text)}`;
+  if (result.isError) return `${nameOf(request, result)} failed:\n\n${fenced(text)}`;
   switch (request?.kind) {
     case "list":
       return describeList(request.path, text);
@@ -27,21 +28,21 @@ function describeResult(request: Request | undefined, result: ToolResultMessage)
       if (result.content.some((block) => block.type === "image"))
         return `${request.path} is an image. I cannot see it.`;
       const count = counted(lines(text), "line");
-      return text === "" ? `${request.path} is empty.` : `${request.path} has ${count}. It starts:\n\n${excerpt(text)}`;
+      return text === "" ? `${request.path} is empty.` : `${request.path} has ${count}. It starts:\n\n${fenced(text)}`;
     }
     case "search": {
       const found = lines(text).filter((line) => /:\d+:/.test(line));
       if (found.length === 0) return `"${request.text}" was not found.`;
-      return `"${request.text}" is in ${counted(found, "line")}:\n\n${excerpt(found.join("\n"))}`;
+      return `"${request.text}" is in ${counted(found, "line")}:\n\n${fenced(found.join("\n"))}`;
     }
     case "run":
       if (text === "(no output)") return `\`${request.command}\` ran and printed nothing.`;
-      return `\`${request.command}\` printed ${counted(lines(text), "line")}:\n\n${excerpt(text)}`;
+      return `\`${request.command}\` printed ${counted(lines(text), "line")}:\n\n${fenced(text)}`;
     case "create":
     case "replace":
       return `Done: ${text.trimEnd()}.`;
     case undefined:
-      return `${result.toolName} answered:\n\n${excerpt(text)}`;
+      return `${result.toolName} answered:\n\n${fenced(text)}`;
   }
 }
 
@@ -81,11 +82,10 @@ function nameOf(request: Request | undefined, result: ToolResultMessage): string
 }
 
 /** The first lines, fenced so that nothing in them ends the fence. */
-function excerpt(text: string): string {
+function fenced(text: string): string {
   const all = lines(text);
   let shown = all.slice(0, maxLines).join("\n");
-  // Never half a character.
-  if (shown.length > maxCharacters) shown = shown.slice(0, maxCharacters).replace(/[\ud800-\udbff]$/, "");
+  if (shown.length > maxCharacters) shown = wholeCharacters(shown.slice(0, maxCharacters));
   const isCut = shown.length < all.join("\n").length;
   const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map((match) => match[0].length));
   const fence = "`".repeat(longest + 1);

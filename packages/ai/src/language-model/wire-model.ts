@@ -2,6 +2,7 @@
 
 import type { LanguageModelV3CallOptions, LanguageModelV3StreamPart } from "@ai-sdk/provider";
 import { createParser } from "eventsource-parser";
+import { excerpt } from "../excerpt.js";
 import type { Usage } from "../types.js";
 import type { JsonBody, ModelWiring, PartStream, StreamingModel } from "./dialect.js";
 import type { WireReader } from "./http.js";
@@ -66,8 +67,7 @@ export function parseEvent(data: string, push: PushPart): JsonBody | undefined {
     const record: unknown = JSON.parse(data);
     return typeof record === "object" && record !== null ? (record as JsonBody) : undefined;
   } catch {
-    const excerpt = data.length > 100 ? `${data.slice(0, 100)}…` : data;
-    push({ type: "error", error: failed("incomplete", `Cannot read the answer: not JSON: ${excerpt}`) });
+    push({ type: "error", error: failed("incomplete", `Cannot read the answer: not JSON: ${excerpt(data)}`) });
     return undefined;
   }
 }

@@ -1,9 +1,9 @@
 // One session in use: wires the services, orders every event, and delegates.
 
 import type { AgentLoopOptions } from "@earendil-works/pi-agent-core";
-import type { Model } from "@earendil-works/pi-ai";
-import { stream } from "@earendil-works/pi-ai";
+import { type Model, stream } from "@earendil-works/pi-ai";
 import type { ExtensionRunner } from "../extensions/runner.js";
+import { textOf } from "../lib/error-text.js";
 import type { BashResult, QueueMode, RpcSessionState, SessionStats } from "../modes/rpc/rpc-types.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import { type BashRequest, UserShell } from "./bash.js";
@@ -465,7 +465,7 @@ export class AgentSession {
     try {
       await this.store.acquire();
     } catch (error) {
-      throw new CommandError("session_locked", error instanceof Error ? error.message : String(error));
+      throw new CommandError("session_locked", textOf(error));
     }
     // Another process went on from where we are before the file became ours: its messages are on our branch.
     if (this.store.getLeafId() !== leaf) this.#conversation.reload();

@@ -1,6 +1,7 @@
 // The user's own shell commands: run at once, streamed, and recorded for the next prompt.
 
 import { untilAborted } from "@earendil-works/pi-agent-core";
+import { textOf } from "../lib/error-text.js";
 import type { BashResult } from "../modes/rpc/rpc-types.js";
 import { runDelegatedCommand } from "../tools/delegated-command.js";
 import type { BashOperations } from "../tools/operations.js";
@@ -79,7 +80,7 @@ export class UserShell {
     await acquire();
     const onOutput = (delta: string) => emit({ type: "bash_execution_update", ...(id !== undefined && { id }), delta });
     const bash = await this.#result(command, excludeFromContext === true, signal, onOutput).catch((error) => {
-      throw new CommandError("io_error", error instanceof Error ? error.message : String(error));
+      throw new CommandError("io_error", textOf(error));
     });
     record({
       role: "bashExecution",

@@ -1,6 +1,7 @@
 // Moving in the tree: the leaf goes to another entry, and what was done on the branch that is left can be kept as a summary.
 
 import type { Model, Usage } from "@earendil-works/pi-ai";
+import { textOf } from "../lib/error-text.js";
 import type { SessionEntry } from "../sessions/entries.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import { CommandError } from "./errors.js";
@@ -158,7 +159,7 @@ export class Branches {
       return { text: text && `${text}${fileListsText(details)}`, details, usage };
     } catch (error) {
       if (how.signal.aborted) return undefined;
-      throw new CommandError("provider_error", error instanceof Error ? error.message : String(error));
+      throw new CommandError("provider_error", textOf(error));
     }
   }
 }

@@ -7,7 +7,9 @@ import type { StartReason } from "../extensions/event-parts.js";
 import { discoverPaths } from "../extensions/hooks.js";
 import type { ExtensionModelRegistry, ReplaceOptions, SessionControl } from "../extensions/host.js";
 import type { ExtensionRunner } from "../extensions/runner.js";
+import { textOf } from "../lib/error-text.js";
 import { type ImageLimits, prepareImage } from "../lib/image.js";
+import { warn } from "../lib/warn.js";
 import type { QueueMode, SlashCommand } from "../modes/rpc/rpc-types.js";
 import { loadContextFiles } from "../resources/context-files.js";
 import type { Settings } from "../resources/settings.js";
@@ -95,7 +97,7 @@ export function createRuntime(options: SessionOptions, start: SessionStart): Ses
   const surroundings: Surroundings = { bindings: () => runtime.bindings, sessions: () => controlOf(runtime) };
   const runtime: SessionRuntime = new SessionRuntime({
     ...openSession(options, start, surroundings),
-    fault: options.fault ?? warnOf,
+    fault: options.fault ?? warn,
     create: async (store, predecessor, isReload) => {
       const { found, problems } = await resourcesOf(options, store.getCwd(), isReload);
       const inPlace: SessionOptions = {
@@ -132,7 +134,7 @@ async function resourcesOf(
   try {
     return { found: await resourcesFor?.(cwd, isReload), problems: [] };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = textOf(error);
     return { found: { extensions: undefined }, problems: [`The session goes on without extensions: ${reason}`] };
   }
 }
@@ -155,11 +157,6 @@ function controlOf(runtime: SessionRuntime): SessionControl<unknown> {
       runtime.fork(entryId, { ...stepsOf(options), position }),
     reload: () => runtime.reload(),
   };
-}
-
-/** A bug in this program or in a listener; it has ended nothing. */
-function warnOf(error: unknown): void {
-  process.emitWarning(error instanceof Error ? error : String(error));
 }
 
 /** A session goes on with its own model and level; without any, or when the model is gone, with its predecessor's. */
@@ -225,7 +222,7 @@ function openSession(options: SessionOptions, start: SessionStart, around: Surro
     sleep: options.sleep ?? ((ms, signal) => sleep(ms, undefined, { signal })),
     streamOptions: { ...requestSettings(settings, env), ...options.streamOptions },
     modelForRequests: (model) => modelForRequests(settings, model),
-    fault: options.fault ?? warnOf,
+    fault: options.fault ?? warn,
     ...(options.stream && { stream: options.stream }),
   });
   const begin = async (reason: StartReason, previousSessionFile?: string) => {

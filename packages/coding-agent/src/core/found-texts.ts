@@ -1,5 +1,6 @@
 // Skills and templates in use: as commands of a session, and put into the texts that call them.
 
+import { textOf } from "../lib/error-text.js";
 import type { SlashCommand } from "../modes/rpc/rpc-types.js";
 import { expandPromptTemplate, type PromptTemplate } from "../resources/prompt-templates.js";
 import { expandSkillCommand, type Skill } from "../resources/skills.js";
@@ -17,7 +18,7 @@ export function expandText(text: string, { skills, prompts }: FoundTexts): strin
     const withSkill = expandSkillCommand(text, skills);
     return withSkill === text ? expandPromptTemplate(text, prompts) : withSkill;
   } catch (error) {
-    throw new CommandError("io_error", error instanceof Error ? error.message : String(error), "message");
+    throw new CommandError("io_error", textOf(error), "message");
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { untilAborted } from "@earendil-works/pi-agent-core";
 import type { ImageContent, UserMessage } from "@earendil-works/pi-ai";
+import { textOf } from "../lib/error-text.js";
 import { CommandError } from "./errors.js";
 
 export interface TypedInput {
@@ -100,7 +101,7 @@ export class InputStage {
       try {
         content.push(await prepareImage(image));
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = textOf(error);
         throw new CommandError("invalid_params", reason, `images[${index}]`);
       }
     }

@@ -12,6 +12,7 @@ import {
   stream as streamModel,
 } from "@earendil-works/pi-ai";
 import type { ExtensionModelRegistry } from "../extensions/host.js";
+import { textOf } from "../lib/error-text.js";
 import type { ModelRegistry } from "../resources/model-registry.js";
 import type { ExtensionProviders } from "./extension-providers.js";
 
@@ -36,7 +37,7 @@ export function modelAccess(models: ModelRegistry, providers: ExtensionProviders
         const { apiKey, headers } = await models.resolveRequest(model);
         return { ok: true, ...(apiKey !== undefined && { apiKey }), ...(headers && { headers }) };
       } catch (error) {
-        return { ok: false, error: error instanceof Error ? error.message : String(error) };
+        return { ok: false, error: textOf(error) };
       }
     },
     getApiKeyForProvider: async (provider) => (await authOf(provider).catch(() => undefined))?.apiKey,
@@ -93,7 +94,7 @@ function streamWhenReady(model: Model, context: Context, options: Promise<Stream
       model: id,
       usage: emptyUsage(),
       stopReason: "error" as const,
-      errorMessage: error instanceof Error ? error.message : String(error),
+      errorMessage: textOf(error),
       timestamp: Date.now(),
     };
     out.push({ type: "error", reason: "error", error: failed } as AssistantMessageEvent);

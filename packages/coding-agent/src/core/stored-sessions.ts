@@ -2,6 +2,7 @@
 
 import { realpathSync, renameSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { textOf } from "../lib/error-text.js";
 import { makeFolders } from "../lib/make-folders.js";
 import type { SessionSummary } from "../modes/rpc/rpc-types.js";
 import { SessionFileError, SessionLockedError } from "../sessions/session-error.js";
@@ -100,7 +101,7 @@ function isSameFile(path: string, other: string | undefined): boolean {
 
 function refusalOf(error: unknown): CommandError {
   const code = error instanceof SessionLockedError ? "session_locked" : "io_error";
-  return new CommandError(code, error instanceof Error ? error.message : String(error));
+  return new CommandError(code, textOf(error));
 }
 
 const codes = {

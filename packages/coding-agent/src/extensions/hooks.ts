@@ -2,11 +2,11 @@
 
 import { type BeforeToolCallResult, type FinishedToolCall, isBlock } from "@earendil-works/pi-agent-core";
 import type { ToolCall } from "@earendil-works/pi-ai";
+import { textOf } from "../lib/error-text.js";
 import type { AgentMessage, NewEntry, SystemPromptOptions } from "./event-parts.js";
 import type { ExtensionEventMap } from "./events.js";
 import type { CustomMessageDraft, ExtensionMode } from "./host.js";
 import type { ExtensionRunner } from "./runner.js";
-import { textOf } from "./runtime.js";
 import { createUi, type ExtensionUI } from "./ui.js";
 
 type Payload<K extends keyof ExtensionEventMap> = ExtensionEventMap[K]["event"];

@@ -4,11 +4,12 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import type { Jiti } from "jiti";
+import { textOf } from "../lib/error-text.js";
 import type { SourceInfo } from "../modes/rpc/rpc-types.js";
 import type { ExtensionFactory } from "./api.js";
 import { createApi } from "./create-api.js";
 import { Extension } from "./extension.js";
-import { type ExtensionRuntime, textOf } from "./runtime.js";
+import type { ExtensionRuntime } from "./runtime.js";
 
 /** An extension to load: the path of its module, and where it comes from. */
 export interface ExtensionFile {

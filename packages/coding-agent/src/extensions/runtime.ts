@@ -1,5 +1,6 @@
 // What all extensions of one session share: the session they act on, the values of flags, the bus, and where faults go.
 
+import { textOf } from "../lib/error-text.js";
 import { createEventBus, type EventBus } from "./event-bus.js";
 import type { Extension } from "./extension.js";
 import type { ExtensionHost, ProviderRegistration } from "./host.js";
@@ -133,15 +134,5 @@ export class ExtensionRuntime {
         this.fault(extension.path, "register_provider", error);
       }
     });
-  }
-}
-
-/** What an error says, for people. */
-export function textOf(error: unknown): string {
-  try {
-    return error instanceof Error ? String(error.message) : String(error);
-  } catch {
-    // It may be anything, also something that refuses to become a text.
-    return "Something was thrown that has no text";
   }
 }

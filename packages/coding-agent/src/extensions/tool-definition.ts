@@ -2,7 +2,7 @@
 
 import type { AgentToolResult, AnyAgentTool } from "@earendil-works/pi-agent-core";
 import type { Static, TSchema } from "typebox";
-import { textOf } from "./runtime.js";
+import { textOf } from "../lib/error-text.js";
 
 /**
  * How the model reaches a tool. `direct` and `model-only` tools are declared to it while active; those of the other

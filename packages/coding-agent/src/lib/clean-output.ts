@@ -56,12 +56,6 @@ export class OutputCleaner {
   }
 }
 
-/** The clean text of a whole output. */
-export function cleanOutput(output: string | Uint8Array): string {
-  const cleaner = new OutputCleaner();
-  return cleaner.write(typeof output === "string" ? Buffer.from(output) : output) + cleaner.end();
-}
-
 /** Control characters other than tab and LF (C0, DEL, C1). */
 const unwanted = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
 const allUnwanted = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;

@@ -1,5 +1,6 @@
 // Checks an image before it enters a conversation, and shrinks one that providers would refuse.
 
+import { textOf } from "./error-text.js";
 import { isWholeImage } from "./image-end.js";
 import { type ImageMimeType, imageSize, sniffImage } from "./image-size.js";
 
@@ -106,7 +107,7 @@ async function shrink(
       box = { width: Math.floor(box.width * 0.7), height: Math.floor(box.height * 0.7) };
     } while (Math.max(box.width, box.height) >= 64 && Math.min(box.width, box.height) >= 1);
   } catch (error) {
-    throw new ImageError(`Cannot use image: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ImageError(`Cannot use image: ${textOf(error)}`);
   }
   throw new ImageError(`Cannot use image: it cannot be made smaller than ${megabytes(limits.maxBase64)}`);
 }

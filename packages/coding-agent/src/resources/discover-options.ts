@@ -1,5 +1,6 @@
 // What resources are looked for by, and what is found before it is read.
 
+import { isFlagSet } from "../lib/environment-flag.js";
 import type { Diagnostic } from "./diagnostic.js";
 import type { FoundFile } from "./found-file.js";
 import type { ResourceKind } from "./resource-kinds.js";
@@ -27,7 +28,7 @@ export type Candidates = Record<ResourceKind, FoundFile[]>;
 
 /** Whether an environment says that nothing may be fetched. */
 export function isOffline(env: Record<string, string | undefined>): boolean {
-  return /^(?:1|true|yes)$/i.test(env.PI_OFFLINE ?? "");
+  return isFlagSet(env.PI_OFFLINE);
 }
 
 /** A named path where nothing of its kind is. */

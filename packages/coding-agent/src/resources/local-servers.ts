@@ -1,6 +1,7 @@
 // Servers of models on this machine: where they are, and asking them which models they have.
 
 import type { Model } from "@earendil-works/pi-ai";
+import { textOf } from "../lib/error-text.js";
 
 /** A server that speaks the chat completions API, needs no key, and knows best which models it has. */
 export interface LocalServer {
@@ -61,7 +62,7 @@ export class LocalModels {
       else this.#problems.set(provider, problem);
     } catch (error) {
       this.#told.delete(provider);
-      this.#problems.set(provider, error instanceof Error ? error.message : String(error));
+      this.#problems.set(provider, textOf(error));
     } finally {
       this.#asking.delete(provider);
     }

@@ -1,7 +1,7 @@
 // Where things live: the user's agent directory and the project's own directory.
 
 import { join, resolve } from "node:path";
-import { agentDirectory, expandHome } from "../lib/agent-directory.js";
+import { expandHome } from "../lib/agent-directory.js";
 
 export { agentDirectory, expandHome } from "../lib/agent-directory.js";
 
@@ -15,11 +15,6 @@ export const projectDirectoryName = ".pi";
 
 export function projectDirectory(cwd: string): string {
   return join(cwd, projectDirectoryName);
-}
-
-/** The directory holding one directory of sessions for each working directory. */
-export function sessionsDirectory(agentDir: string = agentDirectory()): string {
-  return join(agentDir, "sessions");
 }
 
 /**

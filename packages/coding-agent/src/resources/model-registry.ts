@@ -9,6 +9,8 @@ import {
   readProvider,
   type StreamOptions,
 } from "@earendil-works/pi-ai";
+import { isFlagSet } from "../lib/environment-flag.js";
+import { textOf } from "../lib/error-text.js";
 import type { AuthStorage } from "./auth.js";
 import { ConfigValueError, type Environment, missingVariables, resolveConfigValue } from "./config-value.js";
 import type { Diagnostic } from "./diagnostic.js";
@@ -114,7 +116,7 @@ export class ModelRegistry {
     if (!isLocalServer(id)) return false;
     const configured = this.#config.providers.get(id);
     if (configured) return !configured.models?.length;
-    return /^(?:1|true|yes)$/i.test(this.#auth.env.PI_LOCAL_MODELS ?? "");
+    return isFlagSet(this.#auth.env.PI_LOCAL_MODELS);
   }
 
   /**
@@ -272,7 +274,7 @@ export class ModelRegistry {
   }
 
   #discoveryFailed(error: unknown): void {
-    this.#discoveryProblem = `Cannot list models: ${error instanceof Error ? error.message : String(error)}`;
+    this.#discoveryProblem = `Cannot list models: ${textOf(error)}`;
   }
 
   #localUrl(id: string): string {

@@ -1,6 +1,7 @@
 // Prompt templates: Markdown files that are called by name with arguments.
 
 import { basename } from "node:path";
+import { textOf as errorText } from "../lib/error-text.js";
 import { FrontmatterError, readFrontmatter } from "../lib/frontmatter.js";
 import { readRegularFile } from "../lib/read-regular-file.js";
 import type { Diagnostic } from "./diagnostic.js";
@@ -55,7 +56,7 @@ export async function loadPromptTemplates(
       prompts.push(template);
     } catch (error) {
       const { line, column } = error instanceof FrontmatterError ? error : {};
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorText(error);
       const what = error instanceof FrontmatterError ? "its front matter is no YAML: " : "";
       say(`Cannot read the template: ${what}${reason}`, "error", {
         ...(line !== undefined && { line }),

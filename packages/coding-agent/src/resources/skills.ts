@@ -1,6 +1,7 @@
 // Skills: reads their files, checks names and descriptions, and puts the one that was asked for into a text.
 
 import { basename, dirname } from "node:path";
+import { textOf as errorText } from "../lib/error-text.js";
 import { FrontmatterError, readFrontmatter, stripFrontmatter } from "../lib/frontmatter.js";
 import { readRegularFile } from "../lib/read-regular-file.js";
 import type { Diagnostic } from "./diagnostic.js";
@@ -50,7 +51,7 @@ export async function loadSkills(
     } catch (error) {
       const { line, column } = error instanceof FrontmatterError ? error : {};
       const reason =
-        error instanceof FrontmatterError ? `its front matter is no YAML: ${error.message}` : reasonOf(error);
+        error instanceof FrontmatterError ? `its front matter is no YAML: ${error.message}` : errorText(error);
       say(`Cannot read the skill: ${reason}`, "error", {
         ...(line !== undefined && { line }),
         ...(column !== undefined && { column }),
@@ -97,13 +98,6 @@ function textOf(value: unknown): string | undefined {
   return String(value).replace(/\s+/g, " ").trim() || undefined;
 }
 
-/** What the system prompt lists: skills the model may use by itself. */
-export function skillsForPrompt(skills: readonly Skill[]): { name: string; description: string; path: string }[] {
-  return skills
-    .filter(({ disableModelInvocation }) => !disableModelInvocation)
-    .map(({ name, description, filePath }) => ({ name, description, path: filePath }));
-}
-
 /**
  * `/skill:name arguments` → the skill's instructions, as they are in its file now, and the arguments behind them. Any other
  * text, also one naming a skill that is not there, stays as it is. Throws when the file cannot be read.
@@ -116,7 +110,7 @@ export function expandSkillCommand(text: string, skills: readonly Skill[]): stri
   try {
     body = stripFrontmatter(readRegularFile(skill.filePath).toString("utf8"));
   } catch (error) {
-    throw new Error(`Cannot read the skill "${skill.name}": ${reasonOf(error)}`);
+    throw new Error(`Cannot read the skill "${skill.name}": ${errorText(error)}`);
   }
   const block = [
     `<skill name="${attribute(skill.name)}" location="${attribute(skill.filePath)}">`,
@@ -130,8 +124,4 @@ export function expandSkillCommand(text: string, skills: readonly Skill[]): stri
 
 function attribute(value: string): string {
   return value.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

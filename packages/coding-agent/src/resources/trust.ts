@@ -19,17 +19,6 @@ const protectedNames = [
   "themes",
 ];
 
-/**
- * Whether the project at hand is trusted: as `--approve` or `--no-approve` says, else only when the user's settings
- * trust every project.
- */
-export function isProjectTrusted(choice: {
-  approve?: boolean;
-  defaultProjectTrust: "ask" | "always" | "never";
-}): boolean {
-  return choice.approve ?? choice.defaultProjectTrust === "always";
-}
-
 /** What the project at `cwd` brings that is not used while it is not trusted; paths. */
 export function protectedResources(cwd: string, home?: string): string[] {
   const own = protectedNames.map((name) => join(projectDirectory(cwd), name)).filter((path) => existsSync(path));

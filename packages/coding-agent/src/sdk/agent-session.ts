@@ -18,6 +18,7 @@ import type {
   UserContent,
 } from "../extensions/host.js";
 import { inTime } from "../lib/in-time.js";
+import { warn } from "../lib/warn.js";
 import type { SettingsManager } from "../resources/settings-manager.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import { AgentView } from "./agent-view.js";
@@ -472,8 +473,4 @@ export class AgentSession {
       }
     }
   }
-}
-
-function warn(error: unknown): void {
-  process.emitWarning(error instanceof Error ? error : String(error));
 }

@@ -1,5 +1,6 @@
 // Packages as programs manage them: installed and written down, removed, updated, listed, and what they bring.
 
+import { textOf } from "../lib/error-text.js";
 import { isOffline } from "../resources/discover-options.js";
 import { discoverResources } from "../resources/discovery.js";
 import { kindOf } from "../resources/folder.js";
@@ -178,7 +179,7 @@ export class DefaultPackageManager {
     try {
       await work();
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
+      const message = textOf(error);
       this.#progress?.({ type: "error", action, source, message });
       throw error;
     }

@@ -7,6 +7,7 @@ import type { ExtensionFactory } from "../extensions/api.js";
 import type { Extension } from "../extensions/extension.js";
 import { ExtensionLoader, type InlineExtension } from "../extensions/loader.js";
 import { ExtensionRuntime } from "../extensions/runtime.js";
+import { textOf } from "../lib/error-text.js";
 import { type ContextFile, loadContextFiles } from "../resources/context-files.js";
 import type { Diagnostic } from "../resources/diagnostic.js";
 import { isOffline } from "../resources/discover-options.js";
@@ -217,7 +218,7 @@ export class DefaultResourceLoader implements ResourceLoader {
       return await find(named);
     } catch (error) {
       // One of the named brings nothing, or cannot be installed: the rest goes on without them.
-      errors.push({ path: named.join(", "), error: error instanceof Error ? error.message : String(error) });
+      errors.push({ path: named.join(", "), error: textOf(error) });
       return find([]);
     }
   }

@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import { dirname } from "node:path";
 import { yaml } from "../extension-modules/lazy-libraries.js";
+import { textOf } from "../lib/error-text.js";
 import { readFrontmatterNow } from "../lib/frontmatter.js";
 import { readRegularFile } from "../lib/read-regular-file.js";
 import { foldersOf } from "../resources/discovery.js";
@@ -89,6 +90,6 @@ function addFile({ skills, diagnostics }: LoadSkillsResult, path: string, origin
     else if (realPathOf(first.filePath) !== realPathOf(path))
       say(`The skill "${skill.name}" is there already, from "${first.filePath}"; this one is ignored`);
   } catch (error) {
-    say(`Cannot read the skill: ${error instanceof Error ? error.message : String(error)}`, "error");
+    say(`Cannot read the skill: ${textOf(error)}`, "error");
   }
 }

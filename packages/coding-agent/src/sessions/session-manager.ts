@@ -2,8 +2,8 @@
 
 import { dirname, join, resolve } from "node:path";
 import type { Usage } from "@earendil-works/pi-ai";
+import { excerpt } from "@earendil-works/pi-ai";
 import type { AgentMessage, CustomMessage } from "../core/messages.js";
-import { excerpt } from "../lib/excerpt.js";
 import { entryId, sessionId } from "../lib/ids.js";
 import { contextEntries } from "./context-entries.js";
 import { type ContextEditEntry, currentSessionVersion, type SessionEntry, type SessionHeader } from "./entries.js";

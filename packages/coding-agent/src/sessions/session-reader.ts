@@ -1,7 +1,7 @@
 // Reads a session file: its header, its entries, and what is wrong with its lines. Can read on after others appended.
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
-import { excerpt } from "../lib/excerpt.js";
+import { excerpt } from "@earendil-works/pi-ai";
 import { currentSessionVersion, type SessionEntry, type SessionHeader } from "./entries.js";
 import { EntryBodies } from "./entry-bodies.js";
 import { keptFrom } from "./kept-from.js";

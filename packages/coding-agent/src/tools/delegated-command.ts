@@ -2,6 +2,7 @@
 
 import { untilAborted } from "@earendil-works/pi-agent-core";
 import { OutputCleaner } from "../lib/clean-output.js";
+import { textOf } from "../lib/error-text.js";
 import type { BashOperations } from "./operations.js";
 import { OutputCapture } from "./output-capture.js";
 import { type CommandOptions, type CommandResult, checkTimeout, toResult } from "./run-command.js";
@@ -42,7 +43,7 @@ export async function runDelegatedCommand(
     exitCode = end.exitCode ?? undefined;
     stopped.cancelled = exitCode === undefined;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = textOf(error);
     stopped.cancelled = options.signal?.aborted === true || reason === "aborted";
     stopped.timedOut = !stopped.cancelled && reason.startsWith("timeout");
     if (!stopped.cancelled && !stopped.timedOut) throw error;

@@ -2,6 +2,7 @@
 
 import type { ChildProcess } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
+import { textOf } from "../lib/error-text.js";
 import { refuseNul } from "../lib/nul-character.js";
 import { spawnGroup } from "../lib/shell.js";
 import { formatSize } from "./truncate.js";
@@ -37,7 +38,7 @@ export function startShell(
     });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "E2BIG") throw tooLong(command);
-    throw new Error(`Cannot start shell "${shell}": ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(`Cannot start shell "${shell}": ${textOf(error)}`);
   }
 }
 

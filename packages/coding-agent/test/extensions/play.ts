@@ -1,18 +1,15 @@
 // One mode of the program in this process, from its start to its end, with extensions whose factories are at hand.
 
 import { type ScriptedModel, type ScriptStep, scriptedModel } from "@earendil-works/pi-ai/testing";
-import { createRuntime } from "../../src/core/create-session.js";
+import { parseCommandLine } from "../../src/args.js";
 import type { AgentSessionEvent } from "../../src/core/events.js";
 import type { SessionRuntime } from "../../src/core/session-runtime.js";
-import { StoredSessions } from "../../src/core/stored-sessions.js";
 import type { ExtensionFactory } from "../../src/extensions/api.js";
-import { DirectoryLoader, type DirectoryOptions } from "../../src/load-directory.js";
-import { runJsonMode } from "../../src/modes/json.js";
-import { runPrintMode } from "../../src/modes/print.js";
-import { capabilities } from "../../src/modes/rpc/capabilities.js";
-import { runRpcMode } from "../../src/modes/rpc/rpc-mode.js";
-import { chooseModel } from "../../src/resources/model-choice.js";
-import { SessionManager } from "../../src/sessions/session-manager.js";
+import { stackOf } from "../../src/lib/error-text.js";
+import type { DirectoryOptions } from "../../src/load-directory.js";
+import { modes as modesByName } from "../../src/modes/index.js";
+import { type OpenedSession, openSession } from "../../src/open-session.js";
+import { sessionDirectories } from "../../src/session-directories.js";
 import { FakeIo } from "../helpers/fake-io.js";
 import { modelsFile } from "../helpers/models.js";
 import { ask } from "../helpers/peer.js";
@@ -116,43 +113,31 @@ async function playIn(
     place.write("agent/models.json", modelsFile(api, options.baseUrl ?? "http://127.0.0.1:9"));
   for (const steps of options.answers ?? []) scripted.reply(...steps);
   for (let count = 0; count < 20; count += 1) scripted.reply("Hi");
-  const loader = new DirectoryLoader({
-    env: place.environment(),
-    agentDir,
-    extensions: [],
-    skills: [],
-    prompts: [],
-    noExtensions: false,
-    noSkills: false,
-    noPrompts: false,
-    isOffline: true,
-    inline: [extensions].flat().map((factory) => ({ factory: factory as ExtensionFactory })),
-    modules: async () => ({}),
-    outside: () => ({ mode, ui: undefined }),
-    ...options.directory,
-  });
-  let directory = await loader.open(cwd);
-  const { models, settings } = directory.resources;
-  const choice = await chooseModel(models, { model: options.model ?? "scripted/thinker" }, settings);
   const io = new UserIo(mode, options.answerDialog);
-  const runtime = createRuntime(
-    {
-      agentDir,
-      ...directory.forSession(),
-      resourcesFor: async (folder, isReload) => {
-        if (isReload) loader.forget();
-        directory = await loader.open(folder, { isLenient: true });
-        return directory.forSession();
-      },
-      fault: (error) => io.log(`bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+  const argv = [
+    ...["--mode", mode === "print" ? "text" : mode, "--offline", "--session-dir", `${agentDir}/sessions`],
+    ...["--model", options.model ?? "scripted/thinker", ...(options.inMemory ? ["--no-session"] : [])],
+  ];
+  const current: { opened?: OpenedSession } = {};
+  const directories = sessionDirectories(parseCommandLine(argv), {
+    env: place.environment(),
+    ui: () => current.opened?.runtime.bindings.ui,
+    instead: {
+      inline: [extensions].flat().map((factory) => ({ factory: factory as ExtensionFactory })),
+      modules: async () => ({}),
+      ...options.directory,
     },
-    {
-      store: options.inMemory ? SessionManager.inMemory(cwd) : SessionManager.create(cwd, `${agentDir}/sessions`),
-      model: choice.model,
-      thinkingLevel: choice.thinkingLevel,
-      scopedModels: choice.scoped,
-    },
-  );
+  });
+  const opened = await openSession(argv, {
+    cwd,
+    directories: { ...directories, theme: () => "the theme" as unknown as object },
+    tell: ({ message }) => io.log(message),
+    fault: (error) => io.log(`bug: ${stackOf(error)}`),
+    version: "0.0.0",
+  });
+  if (Array.isArray(opened)) throw new Error(opened.join("\n"));
+  current.opened = opened;
+  const { runtime, input } = opened;
   const events: AgentSessionEvent[] = [];
   runtime.subscribe((event) => void events.push(event));
   const prompts = options.prompts ?? ["Hello"];
@@ -175,28 +160,14 @@ async function playIn(
   };
 
   async function playOnce(): Promise<number> {
-    const input = { prompts: prompts.map((text) => ({ text })), theme: () => "the theme" };
-    return mode === "json" ? runJsonMode(runtime, io, input) : runPrintMode(runtime, io, input);
+    return modesByName[mode === "json" ? "json" : "text"](runtime, io, {
+      ...input,
+      prompts: prompts.map((text) => ({ text })),
+    });
   }
 
   async function playRpc(): Promise<number> {
-    const stored = new StoredSessions({
-      agentDir,
-      sessionDir: `${agentDir}/sessions`,
-      openFile: () => runtime.session.store.getSessionFile(),
-    });
-    const commands = () => runtime.session.runner?.context && (directory.extensions.commands() ?? []);
-    const ended = runRpcMode(
-      runtime,
-      io,
-      {
-        stored,
-        diagnostics: () => directory.diagnostics(),
-        commands: () => commands() ?? [],
-        capabilities: () => capabilities("0.0.0"),
-      },
-      () => "the theme",
-    );
+    const ended = modesByName.rpc(runtime, io, { ...input, prompts: [] });
     const client: Client = {
       io,
       runtime,

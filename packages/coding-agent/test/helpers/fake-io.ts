@@ -21,6 +21,9 @@ export class FakeIo implements ModeIo {
   reader: Promise<void> | undefined;
   readonly #writesRecordsOnly: boolean;
   readonly #inputs: { take: (chunk: Buffer) => void; end: () => void }[] = [];
+  /** What came before anybody read. */
+  readonly #early: Buffer[] = [];
+  #endedEarly = false;
   readonly #signals: ((signal: EndSignal) => void)[] = [];
   readonly #closed: (() => void)[] = [];
 
@@ -38,6 +41,9 @@ export class FakeIo implements ModeIo {
 
   onInput(take: (chunk: Buffer) => void, end: () => void): void {
     this.#inputs.push({ take, end });
+    for (const chunk of this.#early.splice(0)) take(chunk);
+    if (this.#endedEarly) end();
+    this.#endedEarly = false;
   }
 
   write(record: object): undefined {
@@ -83,10 +89,12 @@ export class FakeIo implements ModeIo {
   }
 
   push(bytes: Uint8Array): void {
+    if (this.#inputs.length === 0) this.#early.push(Buffer.from(bytes));
     for (const { take } of this.#inputs) take(Buffer.from(bytes));
   }
 
   endInput(): void {
+    if (this.#inputs.length === 0) this.#endedEarly = true;
     for (const { end } of this.#inputs) end();
   }
 

@@ -1,11 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cleanOutput, OutputCleaner } from "../../src/lib/clean-output.js";
+import { OutputCleaner } from "../../src/lib/clean-output.js";
 import { isWellFormed } from "./well-formed.js";
 
 const esc = "\x1b";
 
-describe("cleanOutput", () => {
+function cleanWhole(output: string | Uint8Array): string {
+  const cleaner = new OutputCleaner();
+  return cleaner.write(Buffer.from(output)) + cleaner.end();
+}
+
+describe("OutputCleaner, of a whole output", () => {
   test.each([
     ["plain text\twith tab\n", "plain text\twith tab\n"],
     [`a${esc}[31mred${esc}[0m\r\nb\0c\n`, "ared\nbc\n"],
@@ -19,11 +24,11 @@ describe("cleanOutput", () => {
     [`cut off ${esc}[31`, "cut off "],
     [`never ended ${esc}]text`, "never ended text"],
   ])("%j is %j", (dirty, clean) => {
-    expect(cleanOutput(dirty)).toBe(clean);
+    expect(cleanWhole(dirty)).toBe(clean);
   });
 
   test("puts U+FFFD in place of bytes that are no UTF-8", () => {
-    expect(cleanOutput(Buffer.from([0x61, 0xff, 0x62, 0xe2, 0x82]))).toBe("a\ufffdb\ufffd");
+    expect(cleanWhole(Buffer.from([0x61, 0xff, 0x62, 0xe2, 0x82]))).toBe("a\ufffdb\ufffd");
   });
 });
 
@@ -45,7 +50,7 @@ describe("OutputCleaner", () => {
           at = end;
         }
         text += cleaner.end();
-        expect(text).toBe(cleanOutput(whole));
+        expect(text).toBe(cleanWhole(whole));
         expect(text).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f]/);
         expect(isWellFormed(text)).toBe(true);
       }),

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { loadResources } from "../../src/resources/load.js";
-import { isProjectTrusted } from "../../src/resources/trust.js";
 import { workspace } from "./workspace.js";
 
 const files = {
@@ -43,12 +42,4 @@ test("the environment names the agent directory", () => {
   const { agentDir, cwd } = workspace(files);
   const found = loadResources({ cwd, env: { PI_CODING_AGENT_DIR: agentDir }, isTrusted: () => false });
   expect([found.agentDir, found.settings.defaultModel]).toEqual([agentDir, "user"]);
-});
-
-test("trust: as said, else only when the user trusts every project", () => {
-  expect(isProjectTrusted({ approve: true, defaultProjectTrust: "never" })).toBe(true);
-  expect(isProjectTrusted({ approve: false, defaultProjectTrust: "always" })).toBe(false);
-  expect(
-    (["ask", "never", "always"] as const).map((defaultProjectTrust) => isProjectTrusted({ defaultProjectTrust })),
-  ).toEqual([false, false, true]);
 });

@@ -1,8 +1,7 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, expect, test } from "vitest";
-import { expandSkillCommand, loadSkills, skillsForPrompt } from "../../src/resources/skills.js";
-import { buildSystemPrompt } from "../../src/resources/system-prompt.js";
+import { expandSkillCommand, loadSkills } from "../../src/resources/skills.js";
 import { workspace } from "./workspace.js";
 
 const found = (path: string) => ({
@@ -92,17 +91,6 @@ describe("loadSkills", () => {
       },
     ]);
   });
-});
-
-test("skillsForPrompt: those the model may use by itself, and no more than it needs", async () => {
-  const { write } = workspace();
-  const path = write("a/shown/SKILL.md", skill("shown"));
-  const hidden = write("a/hidden/SKILL.md", skill("hidden", "disable-model-invocation: true\n"));
-  const { skills } = await loadSkills([found(path), found(hidden)]);
-  const prompt = buildSystemPrompt({ cwd: "/x", tools: [], contextFiles: [], skills: skillsForPrompt(skills) });
-  expect(prompt).toContain(`- shown: does shown (${path})`);
-  expect(prompt).not.toContain("hidden");
-  expect(prompt).not.toContain("Body of");
 });
 
 describe("expandSkillCommand", () => {

@@ -1,6 +1,7 @@
 // When the older part of the conversation is replaced by a summary, and the entry that does it.
 
 import type { AssistantMessage, ErrorInfo, Model } from "@earendil-works/pi-ai";
+import { textOf } from "../../lib/error-text.js";
 import { CommandError } from "../errors.js";
 import type { Emit } from "../event-line.js";
 import type { CompactionReason, CompactionResult } from "../events.js";
@@ -289,6 +290,6 @@ function failureOf(
   const info = error instanceof SummaryError ? error.info : undefined;
   if (signal.aborted || info?.kind === "aborted")
     return { aborted: true, command: new CommandError("cancelled", "Compaction cancelled") };
-  const message = error instanceof Error ? error.message : String(error);
+  const message = textOf(error);
   return { aborted: false, command: new CommandError("provider_error", message), info };
 }

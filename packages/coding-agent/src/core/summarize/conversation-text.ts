@@ -1,6 +1,6 @@
 // A conversation as text for the model that summarises it: one paragraph a message, long tool results clipped.
 
-import { wholeCharacters } from "../../lib/whole-characters.js";
+import { wholeCharacters } from "@earendil-works/pi-ai";
 import type { AgentMessage } from "../messages.js";
 import { toLlmMessage } from "../to-llm.js";
 

@@ -8,9 +8,9 @@ import {
   type Model,
   type StreamOptions,
   type Usage,
+  wholeCharacters,
 } from "@earendil-works/pi-ai";
 import { backoffDelay } from "../../lib/backoff.js";
-import { wholeCharacters } from "../../lib/whole-characters.js";
 import type { Emit } from "../event-line.js";
 import type { CompactionReason } from "../events.js";
 import type { AgentMessage } from "../messages.js";

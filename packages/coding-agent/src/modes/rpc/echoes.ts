@@ -1,7 +1,6 @@
 // Keeps what a client sent out of the error texts it gets, but for the beginning.
 
-import { excerpt } from "../../lib/excerpt.js";
-import { wholeCharacters } from "../../lib/whole-characters.js";
+import { excerpt, wholeCharacters } from "@earendil-works/pi-ai";
 
 /** Characters of an error text as a whole: a value may come back in a form that is not recognised. */
 const longestText = 4000;

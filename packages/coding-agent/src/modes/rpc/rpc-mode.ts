@@ -1,9 +1,10 @@
 // RPC mode: reads commands, validates them, lets them take effect in order, and writes answers and events.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { CommandError } from "../../core/errors.js";
 import type { SessionRuntime } from "../../core/session-runtime.js";
 import { createUi } from "../../extensions/ui.js";
+import { stackOf } from "../../lib/error-text.js";
+import { inTime } from "../../lib/in-time.js";
 import { LineSplitter, type SplitLine } from "../../lib/jsonl.js";
 import type { EndSignal, ModeIo } from "../io.js";
 import { toJsonEvent } from "../json-event.js";
@@ -120,7 +121,7 @@ class RpcMode {
       return 0;
     }
     const end = async () => {
-      await Promise.race([this.#lane.idle(), sleep(idleLimitMs, undefined, { ref: false })]);
+      await inTime(this.#lane.idle(), idleLimitMs);
       await this.#end(handlersAfterSignalMs);
       await io.drained();
     };
@@ -145,7 +146,7 @@ class RpcMode {
   async #endOfInput(): Promise<undefined> {
     await this.#lane.idle();
     // What an extension does may have no end.
-    await Promise.race([this.#lane.freeDone(), sleep(commandLimitMs, undefined, { ref: false })]);
+    await inTime(this.#lane.freeDone(), commandLimitMs);
     await this.#lane.idle();
     await this.#end();
     await endOutput(this.#io);
@@ -199,7 +200,7 @@ class RpcMode {
       const answer = { ...idOf(record), type: "response", command: name, success: true };
       this.#io.write(data === undefined ? answer : { ...answer, data });
     } catch (error) {
-      if (!(error instanceof CommandError)) this.#io.log(`pi: ${name} failed: ${describe(error)}`);
+      if (!(error instanceof CommandError)) this.#io.log(`pi: ${name} failed: ${stackOf(error)}`);
       this.#io.write(failure(name, record, error));
     }
     this.#endIfIdle();
@@ -230,8 +231,4 @@ function failure(command: string, record: Record<string, unknown>, error: unknow
     code: refusal?.code ?? "internal",
     ...(refusal?.field && { field: refusal.field }),
   };
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -1,8 +1,8 @@
 // A line of stdin → a command that fits its schema, or the answer that says why it does not.
 
+import { excerpt } from "@earendil-works/pi-ai";
 import { type TObject, type TSchema, Type } from "typebox";
 import { CommandError } from "../../core/errors.js";
-import { excerpt } from "../../lib/excerpt.js";
 import { type RpcCommandName, type RpcFailure, rpcCommands } from "./rpc-types.js";
 
 /** A record that is a command by name; its parameters are not checked yet. */

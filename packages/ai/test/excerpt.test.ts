@@ -1,7 +1,7 @@
 // The beginning of what somebody sent.
 
 import { expect, test } from "vitest";
-import { excerpt } from "../../src/lib/excerpt.js";
+import { excerpt } from "../src/excerpt.js";
 
 test.each([
   ["short", "short"],
