@@ -76,15 +76,22 @@ describe("bash", () => {
     execFileSync("mkfifo", ["go1", "go2"], { cwd: folder.path });
     const clock = new ManualClock();
     const updates: string[] = [];
+    let sawOne!: () => void;
+    const one = new Promise<void>((resolve) => {
+      sawOne = resolve;
+    });
     const call = bash({ clock }).execute(
       "call_1",
       { command: "echo one; cat go1; echo two; cat go2; echo three" },
       undefined,
       (partial) => {
         updates.push((partial.content[0] as { text: string }).text);
+        sawOne();
         return undefined;
       },
     );
+    // Both lines in one piece would be one update.
+    await one;
     await writeFile(join(folder.path, "go1"), "");
     const [delay, send] = await clock.nextTimer();
     expect([updates, delay]).toEqual([["one\n"], 100]);
