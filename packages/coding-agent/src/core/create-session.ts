@@ -269,6 +269,7 @@ function bindExtensions(
       settings: () => settings,
       isProjectTrusted: extensions.isProjectTrusted,
       environment: () => ({ ...env }),
+      actions: () => runtime.idle(),
       fault: (event, error) => runtime.fault("<runtime>", event, error),
     }),
   );

@@ -46,6 +46,8 @@ export interface SessionHostOptions {
   settings: () => object;
   isProjectTrusted: boolean;
   environment: () => Record<string, string | undefined>;
+  /** Resolves when nothing that extensions asked for is on its way. */
+  actions: () => Promise<void>;
   /** Told of actions that went wrong after they were asked for. */
   fault: (event: string, error: unknown) => void;
 }
@@ -264,8 +266,12 @@ export class SessionHost implements ExtensionHost {
     return { ...only.result, isError: only.isError };
   }
 
-  waitForIdle(): Promise<void> {
-    return this.#session.waitForIdle();
+  /** Also what was sent just now has begun and ended. */
+  async waitForIdle(): Promise<void> {
+    do {
+      await this.#options.actions();
+      await this.#session.waitForIdle();
+    } while (this.#session.isStreaming);
   }
 
   async navigateTree(entryId: string, options: NavigateOptions): Promise<{ cancelled: boolean }> {

@@ -49,8 +49,8 @@ export class ToolBox {
     for (const tool of options.builtIn) this.#known.set(tool.name, ofBuiltIn(tool));
     for (const tool of options.custom) this.#known.set(tool.name, ofProgram(tool));
     for (const tool of options.registered) this.#add(tool);
-    const isBuiltIn = new Set(options.builtIn.map(({ name }) => name));
-    const others = [...this.#known].filter(([name, tool]) => !isBuiltIn.has(name) && isOffered(tool));
+    // One that takes a built-in tool's place is on like any other that was registered.
+    const others = [...this.#known].filter(([, tool]) => tool.sourceInfo.source !== "builtin" && isOffered(tool));
     const names = [...this.#known].filter(([, tool]) => tool.exposure !== "hidden").map(([name]) => name);
     this.#active = selectTools(
       names,

@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import type { ExtensionAPI } from "../../src/extensions/api.js";
 import { startCliRpc } from "../helpers/cli-rpc.js";
 import { play } from "./play.js";
 
@@ -121,4 +122,42 @@ describe("an answer that cannot be carried out", () => {
     expect(faults).toMatchObject([{ event: "resources_discover", error: "skillPaths must be a list of paths" }]);
     expect(requests).toEqual([["Hello"]]);
   });
+});
+
+test("a command that sends a text and waits has its answer afterwards", async () => {
+  const heard: unknown[] = [];
+  await play(
+    "rpc",
+    (pi) => {
+      pi.registerCommand("ask", {
+        handler: async (_, ctx) => {
+          pi.sendUserMessage("How are you?");
+          await ctx.waitForIdle();
+          heard.push(ctx.isIdle(), ctx.sessionManager.getEntries().filter(({ type }) => type === "message").length);
+        },
+      });
+    },
+    { prompts: ["/ask"] },
+  );
+  expect(heard).toEqual([true, 2]);
+});
+
+test("a tool that takes a built-in one's place is offered like any other", async () => {
+  const names: string[][] = [];
+  const extension = (defaultActive: boolean) => (pi: ExtensionAPI) => {
+    pi.registerTool({
+      name: "ls",
+      description: "Own",
+      parameters: {} as never,
+      defaultActive,
+      execute: async () => ({ content: [] }),
+    });
+    pi.on("agent_start", () => void names.push(pi.getActiveTools()));
+  };
+  await play("rpc", extension(true));
+  await play("rpc", extension(false));
+  expect(names).toEqual([
+    ["read", "bash", "edit", "write", "ls"],
+    ["read", "bash", "edit", "write"],
+  ]);
 });
