@@ -1,5 +1,5 @@
 // Sees every text before the model does, from whatever mode: `?short …` becomes a request for a short answer, `!time` is
-// answered here and never reaches the model, and everything else passes.
+// answered here (with a notice, which is seen in RPC mode only) and never reaches the model, and everything else passes.
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 

@@ -1,6 +1,6 @@
 // Everything an extension may ask of a user, one after another: `/rpc-demo` opens each dialog and shows each kind of notice.
-// A client in RPC mode gets them as records; examples/rpc-extension-ui.ts answers them. Without a client the dialogs give
-// nothing, and the command says so.
+// A client in RPC mode gets them as records; examples/rpc-extension-ui.ts answers them. In JSON and print mode the dialogs
+// give nothing, and notices are seen by nobody.
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 

@@ -1,4 +1,5 @@
-// A status entry that follows the run: the turn under way, and how full the context is when it is over.
+// A status entry that follows the run: the turn under way, and how full the context is when it is over. It is seen in RPC
+// mode only.
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 

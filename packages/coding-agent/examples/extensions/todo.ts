@@ -1,4 +1,4 @@
-// A list the model keeps with a tool and the user sees with `/todos`. The state is in the session, in the details of the
+// A list the model keeps with a tool and the user sees with `/todos` (in RPC mode only). The state is in the session, in the details of the
 // tool's results: whatever branch is active has its own list, so a fork, a move in the tree and a resumed session find it.
 
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";

@@ -33,7 +33,6 @@ const delegate = defineTool({
     }
   },
 });
-// docs:end
 
 const { session } = await createAgentSession({
   modelRuntime,
@@ -43,6 +42,8 @@ const { session } = await createAgentSession({
   sessionManager: SessionManager.inMemory(),
 });
 await session.prompt("List the files in this directory");
+// docs:end
+
 const result = session.messages.find(({ role }) => role === "toolResult");
 await session.dispose();
 console.log(session.getLastAssistantText());

@@ -85,7 +85,7 @@ export function untrustedDiagnostic(cwd: string, passOver: readonly string[] = [
   return {
     severity: "warning",
     source: "project",
-    message: `The project is not trusted: ${names.join(", ")} ${names.length === 1 ? "is" : "are"} not used`,
+    message: `The project is not trusted: ${names.join(", ")} ${names.length === 1 ? "is" : "are"} not used; see --approve`,
     path: projectDirectory(cwd),
   };
 }

@@ -25,7 +25,7 @@ test("a trusted project's settings count, an untrusted one's are told of", () =>
   expect(untrusted.shellEnvironment()).toEqual(env);
   expect(untrusted.diagnostics().map(({ message }) => message)).toEqual([
     "MCP servers are not supported yet; the file is ignored",
-    "The project is not trusted: .pi/settings.json is not used",
+    "The project is not trusted: .pi/settings.json is not used; see --approve",
   ]);
 });
 

@@ -158,7 +158,7 @@ describe("what needs trust", () => {
     expect(untrustedDiagnostic(cwd)).toEqual({
       severity: "warning",
       source: "project",
-      message: "The project is not trusted: .pi/settings.json, .agents/skills are not used",
+      message: "The project is not trusted: .pi/settings.json, .agents/skills are not used; see --approve",
       path: join(cwd, ".pi"),
     });
   });
