@@ -12,7 +12,10 @@ export function checkedResult(result: AgentToolResult, name: string): AgentToolR
   const wrong = result.content.findIndex((block) => !isBlock(block));
   if (wrong >= 0) throw new Error(`Tool "${name}" returned content that is neither text nor image, at ${wrong}`);
   const { content, details, structuredContent, usage, terminate, isError } = result;
-  for (const [what, value] of Object.entries({ details, structuredContent })) mustBeJson(value, name, what);
+  for (const [what, value] of Object.entries({ details, structuredContent })) {
+    const reason = whyNoJson(value);
+    if (reason !== undefined) throw new Error(`Tool "${name}" returned ${what} that are no JSON: ${reason}`);
+  }
   return {
     content,
     ...(details !== undefined && { details }),
@@ -36,12 +39,12 @@ function isUsage(usage: unknown): usage is Usage {
   return counts.every((count) => typeof count === "number") && typeof cost === "object" && cost !== null;
 }
 
-function mustBeJson(value: unknown, name: string, what: string): void {
-  if (typeof value !== "object" && typeof value !== "bigint") return;
+/** Why a value cannot be written as JSON, on one line; undefined when it can. */
+export function whyNoJson(value: unknown): string | undefined {
   try {
     JSON.stringify(value);
+    return undefined;
   } catch (error) {
-    const reason = error instanceof Error ? error.message.split("\n")[0] : "it cannot be written";
-    throw new Error(`Tool "${name}" returned ${what} that are no JSON: ${reason}`);
+    return error instanceof Error ? error.message.split("\n")[0] : "it is no JSON";
   }
 }

@@ -2,7 +2,7 @@
 
 export { Agent, type AgentOptions } from "./agent.js";
 export { runAgentLoop } from "./agent-loop.js";
-export { isBlock } from "./check-result.js";
+export { isBlock, whyNoJson } from "./check-result.js";
 export { coerceArguments } from "./coerce-arguments.js";
 export { type RunToolsOptions, runTools, type ToolBatch } from "./run-tools.js";
 export * from "./types.js";

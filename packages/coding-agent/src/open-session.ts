@@ -5,7 +5,12 @@ import { resolve } from "node:path";
 import { type ThinkingLevel, thinkingLevels } from "@earendil-works/pi-ai";
 import { type ExtensionFlag, type ParsedArgs, parseCommandLine } from "./args.js";
 import { openChosenSession, type Terminal } from "./chosen-session.js";
-import { createRuntime, extensionCommands, type SessionOptions } from "./core/create-session.js";
+import {
+  createRuntime,
+  type DirectoryResources,
+  extensionCommands,
+  type SessionOptions,
+} from "./core/create-session.js";
 import type { SessionRuntime } from "./core/session-runtime.js";
 import { StoredSessions } from "./core/stored-sessions.js";
 import { unknownTools } from "./core/tool-selection.js";
@@ -54,11 +59,13 @@ export interface OpenedSession {
 export async function openSession(argv: readonly string[], options: OpenOptions): Promise<OpenedSession | string[]> {
   const { loader, theme } = options.directories;
   const atStart = loader.resourcesOf(options.cwd);
-  const store = await openChosenSession(parseCommandLine(argv), options.cwd, atStart.sessionDir, options.terminal);
+  const first = parseCommandLine(argv);
+  const store = await openChosenSession(first, options.cwd, atStart.sessionDir, options.terminal);
   let directory = await loader.open(store.getCwd());
   const { runner } = directory.extensions;
   // Options of extensions are known now, and which words are their values.
-  const args = parseCommandLine(argv, flagsOf(runner));
+  const brought = flagsOf(runner);
+  const args = brought.size > 0 ? parseCommandLine(argv, brought) : first;
   const faults = [...args.errors, ...args.unknown.map((name) => `Unknown option: ${name}`)];
   if (faults.length > 0) return faults;
   loader.setFlags(args.extensionFlags);
@@ -156,13 +163,11 @@ function listOf(given: string): string[] {
   return given.split(",").map((entry) => entry.trim());
 }
 
-function sessionOptions(args: ParsedArgs, resources: Resources): SessionOptions {
+function sessionOptions(args: ParsedArgs, { agentDir }: Resources): Omit<SessionOptions, keyof DirectoryResources> {
   const { values, lists } = args;
   const list = (given: string | undefined) => (given === undefined ? undefined : listOf(given));
   return {
-    agentDir: resources.agentDir,
-    models: resources.models,
-    settings: resources.settings,
+    agentDir,
     toolSelection: {
       tools: list(text(args, "tools")),
       exclude: list(text(args, "exclude-tools")),

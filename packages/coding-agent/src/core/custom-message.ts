@@ -1,6 +1,6 @@
 // A message that an extension sends → the message of a conversation.
 
-import { isBlock } from "@earendil-works/pi-agent-core";
+import { isBlock, whyNoJson } from "@earendil-works/pi-agent-core";
 import type { CustomMessageDraft } from "../extensions/host.js";
 import type { CustomMessage } from "./messages.js";
 
@@ -27,9 +27,6 @@ export function customMessage(draft: CustomMessageDraft): CustomMessage {
 
 /** Throws for what cannot be written to a session. */
 export function mustBeJson(value: unknown, what: string): void {
-  try {
-    JSON.stringify(value);
-  } catch (error) {
-    throw new Error(`Cannot keep ${what}: ${error instanceof Error ? error.message.split("\n")[0] : "it is no JSON"}`);
-  }
+  const reason = whyNoJson(value);
+  if (reason !== undefined) throw new Error(`Cannot keep ${what}: ${reason}`);
 }

@@ -93,9 +93,8 @@ export class ExtensionBridge {
     const run = this.#run;
     if (!run) return this.#options.systemPrompt();
     if (run.isForced) return run.text;
-    const { selectedTools } = this.#options.promptOptions();
+    const { selectedTools, toolSnippets, toolGuidelines } = this.#options.promptOptions();
     if (selectedTools.join() === run.options.selectedTools.join()) return run.text;
-    const { toolSnippets, toolGuidelines } = this.#options.promptOptions();
     run.options = { ...run.options, selectedTools, toolSnippets, toolGuidelines };
     run.text = this.#options.buildPrompt(run.options);
     return run.text;
@@ -112,9 +111,10 @@ export class ExtensionBridge {
     if (type === "turn_end") return this.#endTurn(event);
     if (type === "message_end") return this.#endMessage(event);
     if (type === "agent_settled") this.#run = undefined;
-    if (!sameNames.has(type)) return undefined;
+    // Asked before anything is made for them: there is an event for every delta.
+    if (!sameNames.has(type) || !this.#runner.has(type as ExtensionEventName)) return undefined;
     const { type: _, ...payload } = event;
-    return this.#tell(type as ExtensionEventName, payload as never);
+    return this.#runner.each(type as ExtensionEventName, payload as never);
   }
 
   /** Told by the selection of models. */

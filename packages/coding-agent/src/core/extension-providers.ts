@@ -12,6 +12,7 @@ const refreshLimitMs = 10_000;
 export class ExtensionProviders implements ProviderTarget {
   readonly #models: ModelRegistry;
   readonly #registered = new Map<string, ProviderRegistration>();
+  readonly #asking = new Map<ProviderRegistration, Promise<void>>();
   /** Take back the wire formats of providers, by provider. */
   readonly #formats = new Map<string, () => void>();
 
@@ -61,16 +62,26 @@ export class ExtensionProviders implements ProviderTarget {
   /** Asks one or all of the providers that list their models themselves. Rejects with the first failure. */
   async refresh(provider?: string): Promise<void> {
     const asked = [...this.#registered].filter(([name]) => (provider ?? name) === name);
-    await Promise.all(
-      asked.map(async ([name, config]) => {
-        const models = await config.refreshModels?.({
-          signal: AbortSignal.timeout(refreshLimitMs),
-          stored: undefined,
-          publish: async () => {},
-        });
-        if (models && this.#registered.get(name) === config) this.register(name, { ...config, models });
-      }),
-    );
+    await Promise.all(asked.map(([name, config]) => this.#refreshOne(name, config)));
+  }
+
+  /** Whoever asks while a provider is being asked waits for the same answer. */
+  #refreshOne(name: string, config: ProviderRegistration): Promise<void> {
+    let asking = this.#asking.get(config);
+    if (!asking) {
+      asking = this.#ask(name, config).finally(() => this.#asking.delete(config));
+      this.#asking.set(config, asking);
+    }
+    return asking;
+  }
+
+  async #ask(name: string, config: ProviderRegistration): Promise<void> {
+    const models = await config.refreshModels?.({
+      signal: AbortSignal.timeout(refreshLimitMs),
+      stored: undefined,
+      publish: async () => {},
+    });
+    if (models && this.#registered.get(name) === config) this.register(name, { ...config, models });
   }
 
   #takeBackFormat(name: string): void {

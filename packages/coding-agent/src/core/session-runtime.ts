@@ -112,9 +112,9 @@ export class SessionRuntime {
     }
   }
 
-  /** The extensions of the first session are being told that it begins. */
-  get isStarting(): boolean {
-    return this.#starting !== undefined;
+  /** Resolves when the extensions of the first session have been told that it begins; undefined when they have been. */
+  get starting(): Promise<void> | undefined {
+    return this.#starting;
   }
 
   /** Resolves when the session that is being replaced now has been, or could not be; undefined when none is. */

@@ -109,12 +109,11 @@ export class ExtensionRunner {
     const all = this.extensions.flatMap((extension) =>
       [...extension.commands].map(([name, definition]) => ({ name, definition, extension })),
     );
-    const counts = new Map<string, number>();
+    const byName = new Map<string, ResolvedCommand[]>();
+    for (const command of all) byName.set(command.name, [...(byName.get(command.name) ?? []), command]);
     return all.map((command) => {
-      if (all.filter(({ name }) => name === command.name).length === 1) return command;
-      const number = (counts.get(command.name) ?? 0) + 1;
-      counts.set(command.name, number);
-      return { ...command, name: `${command.name}:${number}` };
+      const namesakes = byName.get(command.name) ?? [];
+      return namesakes.length < 2 ? command : { ...command, name: `${command.name}:${namesakes.indexOf(command) + 1}` };
     });
   }
 

@@ -1,6 +1,6 @@
 // The tools extensions define, and how one of them becomes a tool of the loop.
 
-import type { AgentToolResult, AnyAgentTool } from "@earendil-works/pi-agent-core";
+import { type AgentToolResult, type AnyAgentTool, whyNoJson } from "@earendil-works/pi-agent-core";
 import type { Static, TSchema } from "typebox";
 import { textOf } from "../lib/error-text.js";
 
@@ -53,11 +53,7 @@ export function checkToolDefinition(definition: unknown): asserts definition is 
   };
   if (typeof tool.execute !== "function") fail("execute is not a function");
   if (typeof tool.parameters !== "object" || tool.parameters === null) fail("parameters is not a JSON Schema");
-  try {
-    JSON.stringify(tool.parameters);
-  } catch {
-    fail("parameters cannot be written as JSON");
-  }
+  if (whyNoJson(tool.parameters) !== undefined) fail("parameters cannot be written as JSON");
 }
 
 /** The tool as the loop runs it; `contextOf` makes what `execute` gets as its last argument. */

@@ -49,7 +49,7 @@ export const rpcHandlers: { [K in RpcCommandName]: Handler<K> } = {
   get_state: ({ runtime, waitingTexts }) => {
     const state = runtime.session.state();
     const accepting = (state.accepting ?? 0) + waitingTexts();
-    const starting = runtime.isStarting && { starting: true };
+    const starting = runtime.starting && { starting: true };
     return accepting > 0 ? { ...state, isStreaming: true, accepting, ...starting } : { ...state, ...starting };
   },
   get_messages: ({ runtime }, { limit }) => ({

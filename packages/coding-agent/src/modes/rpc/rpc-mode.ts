@@ -45,8 +45,6 @@ class RpcMode {
   readonly #context: RpcContext;
   readonly #lane: CommandLane;
   readonly #ui: RpcExtensionUI;
-  /** Handlers of `session_start` are running. */
-  #starting: Promise<void> | undefined;
   #wantsEnd = false;
   #endNow: () => void = () => {};
 
@@ -56,8 +54,10 @@ class RpcMode {
     this.#ui = new RpcExtensionUI(io);
     this.#lane = new CommandLane({
       hold: () =>
-        this.#starting ?? runtime.replacing ?? (io.unsent > heldAboveUnsent ? io.drained(heldAboveUnsent) : undefined),
-      isStarting: () => this.#starting !== undefined,
+        runtime.starting ??
+        runtime.replacing ??
+        (io.unsent > heldAboveUnsent ? io.drained(heldAboveUnsent) : undefined),
+      isStarting: () => runtime.starting !== undefined,
     });
     runtime.bind({
       mode: "rpc",
@@ -77,11 +77,7 @@ class RpcMode {
     const wanted = new Promise<"wanted">((resolve) => {
       this.#endNow = () => resolve("wanted");
     });
-    this.#starting = this.#runtime.session.runner && this.#runtime.start();
-    this.#starting?.finally(() => {
-      this.#starting = undefined;
-      this.#endIfIdle();
-    });
+    if (this.#runtime.session.runner) void this.#runtime.start().finally(() => this.#endIfIdle());
     const gone = new Promise<"closed" | EndSignal>((resolve) => {
       io.onClosed(() => resolve("closed"));
       io.onSignal((signal) => {
@@ -135,7 +131,7 @@ class RpcMode {
   }
 
   #endIfIdle(): void {
-    if (!this.#wantsEnd || this.#starting) return;
+    if (!this.#wantsEnd || this.#runtime.starting) return;
     const { session } = this.#runtime;
     // The last event and the last answer go out first.
     setImmediate(() => {

@@ -9,7 +9,7 @@ const cut = `${"y".repeat(200)}…`;
 test.each<[string, string, Record<string, unknown>, string]>([
   ["a short value stays", 'Cannot open "a"', { path: "a" }, 'Cannot open "a"'],
   ["a long one is cut", `Cannot open "${long}": gone`, { path: long }, `Cannot open "${cut}": gone`],
-  ["everywhere", `${long} and /work/${long}/x`, { path: long }, `${cut} and /work/${cut}/x`],
+  ["everywhere", `${long} and /home/ann/${long}/x`, { path: long }, `${cut} and /home/ann/${cut}/x`],
   ["in a list", `no ${long}`, { paths: ["a", long] }, `no ${cut}`],
   ["as JSON", `no ${"\\n".repeat(300)}!`, { text: "\n".repeat(300) }, `no ${"\\n".repeat(100)}…!`],
   ["what nobody sent stays", "z".repeat(300), { path: long }, "z".repeat(300)],

@@ -20,7 +20,7 @@ export function entryView(session: Session, place: number, { results, continues 
   const entry = session.entry(place);
   const content = session.content(place);
   const kind = content?.kind ?? "note";
-  const name = names[entry.kind];
+  const name = kindNames[entry.kind];
   const article = el("article", {
     id: session.anchor(place),
     class: `entry ${entry.kind}${continues ? " continues" : ""}`,
@@ -33,7 +33,8 @@ export function entryView(session: Session, place: number, { results, continues 
   return article;
 }
 
-const names: Record<PageEntry["kind"], string> = {
+/** What entries of each kind are called. */
+export const kindNames: Record<PageEntry["kind"], string> = {
   user: "Prompt",
   assistant: "Answer",
   toolResult: "Tool result",

@@ -1,6 +1,7 @@
 // The search field, and the list of what was found in place of the outline.
 
 import { el } from "./dom.js";
+import { kindNames } from "./entry-view.js";
 import { plural } from "./format.js";
 import { type Hit, search, searchPattern } from "./search.js";
 import type { Session } from "./session.js";
@@ -126,14 +127,3 @@ export class SearchPanel {
     );
   }
 }
-
-const kindNames = {
-  user: "Prompt",
-  assistant: "Answer",
-  toolResult: "Tool result",
-  bash: "Shell command",
-  custom: "Extension",
-  compaction: "Compaction",
-  branchSummary: "Branch summary",
-  note: "Note",
-};
