@@ -61,18 +61,13 @@ async function runCommand(command: string, env: Environment): Promise<string> {
   const child = attempt(() =>
     spawnGroup(resolveShell(), ["-c", command], { env, stdio: ["ignore", "pipe", "ignore"] }),
   );
-  const end = () => child.pid !== undefined && killGroup(child.pid);
-  const timer = setTimeout(end, commandTimeoutMs);
-  try {
-    const { output, code } = await outcomeOf(child, end);
-    if (code !== 0)
-      throw new ConfigValueError(code === null ? "its command was ended" : `its command failed with exit code ${code}`);
-    const text = output.replace(/\r?\n$/, "");
-    if (text.trim() === "") throw new ConfigValueError("its command gave no output");
-    return text;
-  } finally {
-    clearTimeout(timer);
-  }
+  const { output, code, cut } = await outcomeOf(child, () => child.pid !== undefined && killGroup(child.pid));
+  if (cut) throw new ConfigValueError(cut);
+  if (code !== 0)
+    throw new ConfigValueError(code === null ? "its command was ended" : `its command failed with exit code ${code}`);
+  const text = output.replace(/\r?\n$/, "");
+  if (text.trim() === "") throw new ConfigValueError("its command gave no output");
+  return text;
 }
 
 function attempt<T>(start: () => T): T {
@@ -87,17 +82,36 @@ function cannotStart({ message }: Error): ConfigValueError {
   return new ConfigValueError(`its command cannot be started: ${message}`);
 }
 
-/** `code` is null when the command was ended by a signal, such as ours when it takes too long or gives too much. */
-function outcomeOf(child: ChildProcess, end: () => void): Promise<{ output: string; code: number | null }> {
+interface Outcome {
+  output: string;
+  /** null when a signal ended the command. */
+  code: number | null;
+  /** Why we ended the command. Its output is then half a secret, even when it went by itself before our signal came. */
+  cut?: string;
+}
+
+function outcomeOf(child: ChildProcess, kill: () => void): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
+    let cut: string | undefined;
+    const end = (reason: string) => {
+      cut ??= reason;
+      kill();
+    };
+    const timer = setTimeout(() => end(`its command took longer than ${commandTimeoutMs / 1000} s`), commandTimeoutMs);
     child.stdout?.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      if (size > maxOutputBytes) end();
+      if (size > maxOutputBytes) end(`its command gave more than ${maxOutputBytes} bytes`);
       else chunks.push(chunk);
     });
-    child.once("error", (error) => reject(cannotStart(error)));
-    child.once("close", (code) => resolve({ output: Buffer.concat(chunks).toString("utf8"), code }));
+    child.once("error", (error) => {
+      clearTimeout(timer);
+      reject(cannotStart(error));
+    });
+    child.once("close", (code) => {
+      clearTimeout(timer);
+      resolve({ output: Buffer.concat(chunks).toString("utf8"), code, ...(cut && { cut }) });
+    });
   });
 }
