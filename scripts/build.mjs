@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { exportPagePlugin } from "./export-page.mjs";
+import { writeWithStart } from "./merge-start.mjs";
 import { collectNotices } from "./notices.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
@@ -30,35 +31,32 @@ const shared = {
   outdir: dist,
   bundle: true,
   splitting: true,
-  minify: true,
   // Names of classes and functions are seen in error texts and by extensions.
   keepNames: true,
+  minifyWhitespace: true,
+  minifySyntax: true,
   format: "esm",
   platform: "node",
   target: "node20",
   conditions: ["pi-source"],
   define: { PI_VERSION: JSON.stringify(version) },
-  banner: {
-    // Bundled CommonJS packages ask for built-ins with require.
-    js: 'import{createRequire as makeRequireForBundle}from"node:module";const require=makeRequireForBundle(import.meta.url);',
-  },
-  plugins: [librariesApart(), englishOnly(), exportPagePlugin((inputs) => (pageInputs = inputs))],
+  plugins: [librariesApart(), noSideEffects(), englishOnly(), exportPagePlugin((inputs) => (pageInputs = inputs))],
   metafile: true,
   legalComments: "none",
   logLevel: "warning",
 };
+const banner = {
+  // Bundled CommonJS packages ask for built-ins with require.
+  js: 'import{createRequire as makeRequireForBundle}from"node:module";const require=makeRequireForBundle(import.meta.url);',
+};
 // Native files, and what extensions load by path, are installed beside the bundle.
 const installed = Object.keys(dependencies);
 const results = await Promise.all([
-  build({
-    ...shared,
-    entryPoints: { cli: "packages/coding-agent/src/cli.ts" },
-    chunkNames: "cli-[hash]",
-    external: installed.filter((name) => name !== "typebox"),
-  }),
+  buildCommand(),
   // Built apart, so that the command is not cut into the pieces it would share with the SDK: each costs a start 1 ms.
   build({
     ...shared,
+    banner,
     entryPoints: {
       index: "packages/coding-agent/src/index.ts",
       "rpc-client": "packages/coding-agent/src/modes/rpc/rpc-client.ts",
@@ -72,7 +70,6 @@ const results = await Promise.all([
     plugins: [],
     format: "cjs",
     splitting: false,
-    banner: {},
     outExtension: { ".js": ".cjs" },
   }),
 ]);
@@ -94,6 +91,21 @@ else if (current !== notices && process.env.PI_CHECK_NOTICES) {
 }
 if (process.argv.includes("--metafile")) writeFileSync(join(dist, "meta.json"), JSON.stringify(results[0].metafile));
 
+async function buildCommand() {
+  const external = installed.filter((name) => name !== "typebox");
+  const split = await build({
+    ...shared,
+    write: false,
+    entryPoints: { cli: "packages/coding-agent/src/cli.ts" },
+    chunkNames: "cli-[hash]",
+    external,
+  });
+  const { outdir, minifyWhitespace, format, platform, target, legalComments, logLevel } = shared;
+  const options = { outdir, minifyWhitespace, format, platform, target, legalComments, logLevel, banner };
+  const started = ["main.ts", "modes/rpc/rpc-mode.ts"].map((file) => `packages/coding-agent/src/${file}`);
+  return { metafile: await writeWithStart(split, { ...options, name: "cli-start", entryPoints: started }) };
+}
+
 function librariesApart() {
   return {
     name: "libraries-apart",
@@ -104,6 +116,20 @@ function librariesApart() {
         if (external.includes(path.split("/")[0])) return undefined;
         const isOne = kind === "require-call" && seldomUsed.includes(path) && importer.endsWith("lazy-libraries.ts");
         return isOne ? { path: `./${libraryFile(path)}.cjs`, external: true } : undefined;
+      });
+    },
+  };
+}
+
+/** Modules of typebox only define. Without this word of its package every start reads all of them. */
+function noSideEffects() {
+  return {
+    name: "no-side-effects",
+    setup(builder) {
+      builder.onResolve({ filter: /^typebox$/ }, async ({ path, kind, importer, resolveDir, pluginData }) => {
+        if (pluginData === "resolved" || builder.initialOptions.external?.includes(path)) return undefined;
+        const found = await builder.resolve(path, { kind, importer, resolveDir, pluginData: "resolved" });
+        return { ...found, sideEffects: false };
       });
     },
   };

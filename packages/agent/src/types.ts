@@ -14,7 +14,8 @@ import {
   type Usage,
   UserMessage,
 } from "@earendil-works/pi-ai";
-import { type Static, type TSchema, Type } from "typebox";
+import type { Static, TSchema } from "typebox";
+import * as Type from "typebox";
 
 /** Applications add roles of their own by declaration merging. */
 // biome-ignore lint/suspicious/noEmptyInterface: filled by declaration merging

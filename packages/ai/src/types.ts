@@ -1,6 +1,7 @@
 // The records of one model call: models, messages, usage, and the deltas a stream is made of.
 
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import * as Type from "typebox";
 
 /** Content a person or a model wrote. `textSignature` is opaque provider metadata to send back unchanged. */
 export const TextContent = Type.Object(

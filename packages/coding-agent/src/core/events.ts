@@ -11,7 +11,8 @@ import {
   ToolResultMessage,
   Usage,
 } from "@earendil-works/pi-ai";
-import { type Static, type TObject, type TProperties, Type } from "typebox";
+import type { Static, TObject, TProperties } from "typebox";
+import * as Type from "typebox";
 import { SessionEntry } from "../sessions/entries.js";
 import { AgentMessage } from "./messages.js";
 

@@ -2,7 +2,8 @@
 
 import type {} from "@earendil-works/pi-agent-core";
 import { AssistantMessage, ImageContent, TextContent, ToolResultMessage, UserMessage } from "@earendil-works/pi-ai";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import * as Type from "typebox";
 
 /** A shell command the user ran. `exitCode` is absent when it was cancelled; `fullOutputPath` unless truncated. */
 export const BashExecutionMessage = Type.Object(

@@ -1,7 +1,8 @@
 // The wire form of every session event: the same record, but a delta without the message so far.
 
 import { type AssistantMessage, type AssistantMessageEvent, ToolCall, Usage } from "@earendil-works/pi-ai";
-import { type Static, type TProperties, Type } from "typebox";
+import type { Static, TProperties } from "typebox";
+import * as Type from "typebox";
 import type { AgentSessionEvent } from "../core/events.js";
 
 const index = { contentIndex: Type.Number() };

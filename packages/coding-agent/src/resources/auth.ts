@@ -1,7 +1,8 @@
 // The credentials the user stored (auth.json) and the ones given for this process.
 
 import { join } from "node:path";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import * as Type from "typebox";
 import { checkValue, type ValueProblem } from "../lib/check-value.js";
 import {
   type Environment,

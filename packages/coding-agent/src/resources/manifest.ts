@@ -1,7 +1,8 @@
 // The manifest of a package: the member `pi` of its package.json, and the files it names.
 
 import { join } from "node:path";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import * as Type from "typebox";
 import { checkValue } from "../lib/check-value.js";
 import { readRegularFile } from "../lib/read-regular-file.js";
 import { kindOf } from "./folder.js";

@@ -1,7 +1,8 @@
 // The user's models.json: its schema, and reading it so that one wrong provider leaves the others alone.
 
 import { addressFault, apiNames, isHeaderName } from "@earendil-works/pi-ai";
-import { type Static, Type } from "typebox";
+import type { Static } from "typebox";
+import * as Type from "typebox";
 import { checkValue, type ValueProblem } from "../lib/check-value.js";
 import { unsendableValue } from "./config-value.js";
 import type { Diagnostic } from "./diagnostic.js";

@@ -1,7 +1,8 @@
 // The settings: one schema with types, defaults and descriptions. Settings of terminal interfaces are kept, not read.
 
 import { ThinkingLevel } from "@earendil-works/pi-ai";
-import { type Static, type TSchema, Type } from "typebox";
+import type { Static, TSchema } from "typebox";
+import * as Type from "typebox";
 
 const tokens = (description: string, value: number) => Type.Integer({ minimum: 0, default: value, description });
 const flag = (description: string, value: boolean) => Type.Boolean({ default: value, description });

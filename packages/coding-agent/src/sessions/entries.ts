@@ -1,7 +1,8 @@
 // The records of a session file: the header and every entry type.
 
 import { ImageContent, TextContent, Usage } from "@earendil-works/pi-ai";
-import { type Static, type TSchema, Type } from "typebox";
+import type { Static, TSchema } from "typebox";
+import * as Type from "typebox";
 import { AgentMessage } from "../core/messages.js";
 
 /** The version of the format this program writes. Newer files are refused, older ones migrated in memory. */

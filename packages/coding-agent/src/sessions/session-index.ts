@@ -2,7 +2,8 @@
 
 import type { Stats } from "node:fs";
 import { join } from "node:path";
-import { type Static, type TSchema, Type } from "typebox";
+import type { Static, TSchema } from "typebox";
+import * as Type from "typebox";
 import { writeFileAtomic } from "../lib/atomic-write.js";
 import { checkValue } from "../lib/check-value.js";
 import { readRegularFile } from "../lib/read-regular-file.js";

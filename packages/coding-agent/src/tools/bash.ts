@@ -1,7 +1,7 @@
 // The bash tool: runs a command in the working directory and shows the end of what it prints.
 
 import type { AgentToolResult } from "@earendil-works/pi-agent-core";
-import { Type } from "typebox";
+import * as Type from "typebox";
 import { runDelegatedCommand } from "./delegated-command.js";
 import type { BashOperations, BashSpawnHook } from "./operations.js";
 import {

@@ -1,6 +1,6 @@
 // The edit tool: replaces pieces of a text file and leaves every other byte as it is.
 
-import { Type } from "typebox";
+import * as Type from "typebox";
 import { writeFileAtomic } from "../lib/atomic-write.js";
 import { readRegularFileWithin } from "../lib/open-regular-file.js";
 import { applyEdits, type Edit } from "./edit-matching.js";

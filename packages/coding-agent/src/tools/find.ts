@@ -2,7 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import { isAbsolute, relative } from "node:path";
-import { Type } from "typebox";
+import * as Type from "typebox";
 import { fileFilter } from "./glob.js";
 import type { FindOperations } from "./operations.js";
 import { resolveExistingPath, resolvePath } from "./paths.js";

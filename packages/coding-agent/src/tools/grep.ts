@@ -2,7 +2,7 @@
 
 import { stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
-import { Type } from "typebox";
+import * as Type from "typebox";
 import type { SplitLine } from "../lib/jsonl.js";
 import { refuseNul } from "../lib/nul-character.js";
 import { openRegularFile } from "../lib/open-regular-file.js";

@@ -2,7 +2,7 @@
 
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Type } from "typebox";
+import * as Type from "typebox";
 import type { LsOperations } from "./operations.js";
 import { resolveExistingPath, resolvePath } from "./paths.js";
 import { listResult, type SearchDetails } from "./search.js";

@@ -2,7 +2,7 @@
 
 import type { FileHandle } from "node:fs/promises";
 import type { AgentToolResult } from "@earendil-works/pi-agent-core";
-import { Type } from "typebox";
+import * as Type from "typebox";
 import { prepareImage, sniffImage } from "../lib/image.js";
 import { openRegularFile, readRegularFileWithin } from "../lib/open-regular-file.js";
 import type { ReadOperations } from "./operations.js";

@@ -1,7 +1,7 @@
 // The write tool: makes a file or replaces its whole content.
 
 import { dirname } from "node:path";
-import { Type } from "typebox";
+import * as Type from "typebox";
 import { writeFileAtomic } from "../lib/atomic-write.js";
 import { makeFolders } from "../lib/make-folders.js";
 import { withFileMutationQueue } from "./file-queue.js";

@@ -1,7 +1,8 @@
 // The records of RPC mode: the command table, its answers, and the extension UI spoken as records.
 
 import { ImageContent, Model, ThinkingLevel } from "@earendil-works/pi-ai";
-import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
+import type { Static, TObject, TProperties, TSchema } from "typebox";
+import * as Type from "typebox";
 import { CompactionResult } from "../../core/events.js";
 import { AgentMessage } from "../../core/messages.js";
 import { SessionEntry } from "../../sessions/entries.js";

@@ -1,7 +1,8 @@
 // A line of stdin → a command that fits its schema, or the answer that says why it does not.
 
 import { excerpt } from "@earendil-works/pi-ai";
-import { type TObject, type TSchema, Type } from "typebox";
+import type { TObject, TSchema } from "typebox";
+import * as Type from "typebox";
 import { CommandError } from "../../core/errors.js";
 import { type RpcCommandName, type RpcFailure, rpcCommands } from "./rpc-types.js";
 
