@@ -105,21 +105,22 @@ class HeldInput {
   }
 }
 
-/** Somebody who goes on when at most `bytes` are unsent. */
-interface Waiter {
-  bytes: number;
-  isWriter: boolean;
+/** Who goes on when at most so many bytes are unsent: one promise for all of them. */
+interface Waiters {
+  promise: Promise<void>;
   resolve: () => void;
 }
 
 /** One queue in front of a stream. Text is handed over once a tick, in order, and only while the stream takes it. */
 export class OrderedOutput {
   readonly #stream: NodeJS.WritableStream & { writableLength: number };
-  readonly #write: (text: string, done: (error?: Error | null) => void) => boolean;
-  readonly #waiting: Waiter[] = [];
+  readonly #write: (bytes: Buffer, done: (error?: Error | null) => void) => boolean;
+  /** By the number of bytes. */
+  readonly #waiting = new Map<number, Waiters>();
   readonly #closedListeners: (() => void)[] = [];
   #gathered = "";
-  /** Bytes in `#gathered`, and bytes the stream has not confirmed. */
+  /** Bytes in `#gathered`, in that and `#pieces`, and those the stream has not confirmed. */
+  #textBytes = 0;
   #gatheredBytes = 0;
   #inFlight = 0;
   #sent = 0;
@@ -128,11 +129,12 @@ export class OrderedOutput {
   #closed = false;
   #failed = false;
   #relaxed = false;
-  #pieces: string[] = [];
+  /** As bytes: small texts that were added to one another take several times their size until somebody reads them. */
+  #pieces: Buffer[] = [];
 
   constructor(
     stream: NodeJS.WritableStream & { writableLength: number },
-    write: (text: string, done: (error?: Error | null) => void) => boolean,
+    write: (bytes: Buffer, done: (error?: Error | null) => void) => boolean,
   ) {
     this.#stream = stream;
     this.#write = write;
@@ -154,11 +156,12 @@ export class OrderedOutput {
 
   push(text: string): undefined | Promise<void> {
     if (this.#closed) return undefined;
+    const bytes = Buffer.byteLength(text);
     this.#gathered += text;
-    this.#gatheredBytes += Buffer.byteLength(text);
+    this.#textBytes += bytes;
+    this.#gatheredBytes += bytes;
     if (this.#gathered.length >= gatherBytes) {
-      this.#pieces.push(this.#gathered);
-      this.#gathered = "";
+      this.#cut();
       if (!this.#blocked) this.#flush();
     } else if (!this.#scheduled && !this.#blocked) {
       this.#scheduled = true;
@@ -178,7 +181,14 @@ export class OrderedOutput {
 
   drained(bytes: number): Promise<void> {
     if (this.unsent <= bytes || this.#closed || (bytes > 0 && this.#relaxed)) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push({ bytes, isWriter: bytes > 0, resolve }));
+    const known = this.#waiting.get(bytes);
+    if (known) return known.promise;
+    let resolve = () => {};
+    const promise = new Promise<void>((done) => {
+      resolve = done;
+    });
+    this.#waiting.set(bytes, { promise, resolve });
+    return promise;
   }
 
   onClosed(listener: () => void): void {
@@ -186,14 +196,21 @@ export class OrderedOutput {
     else this.#closedListeners.push(listener);
   }
 
+  #cut(): void {
+    if (!this.#gathered) return;
+    const piece = Buffer.from(this.#gathered);
+    this.#gathered = "";
+    // Two halves of a character that came one after the other are fewer bytes together.
+    this.#gatheredBytes += piece.length - this.#textBytes;
+    this.#textBytes = 0;
+    this.#pieces.push(piece);
+  }
+
   #flush(): void {
-    if (this.#gathered) {
-      this.#pieces.push(this.#gathered);
-      this.#gathered = "";
-    }
+    this.#cut();
     while (this.#pieces.length > 0 && !this.#blocked && !this.#closed) {
-      const piece = this.#pieces.shift() as string;
-      const bytes = Buffer.byteLength(piece);
+      const piece = this.#pieces.shift() as Buffer;
+      const bytes = piece.length;
       this.#gatheredBytes -= bytes;
       this.#inFlight += bytes;
       const taken = this.#write(piece, (error) => this.#confirm(bytes, error));
@@ -215,12 +232,11 @@ export class OrderedOutput {
   }
 
   #wake(): void {
-    for (let at = this.#waiting.length - 1; at >= 0; at -= 1) {
-      const waiter = this.#waiting[at] as Waiter;
-      const mayGo = this.#closed || this.unsent <= waiter.bytes || (this.#relaxed && waiter.isWriter);
-      if (!mayGo) continue;
-      this.#waiting.splice(at, 1);
-      waiter.resolve();
+    for (const [bytes, { resolve }] of this.#waiting) {
+      // With 0 it is the end that is waited for, which is nobody who writes.
+      if (!this.#closed && this.unsent > bytes && !(this.#relaxed && bytes > 0)) continue;
+      this.#waiting.delete(bytes);
+      resolve();
     }
   }
 
@@ -230,6 +246,7 @@ export class OrderedOutput {
     this.#failed = this.unsent > 0;
     this.#pieces = [];
     this.#gathered = "";
+    this.#textBytes = 0;
     this.#gatheredBytes = 0;
     this.#inFlight = 0;
     this.#wake();

@@ -11,12 +11,12 @@ class Reader extends Writable {
   eager: boolean;
 
   constructor({ eager = false, highWaterMark = 16 * 1024 } = {}) {
-    super({ highWaterMark, decodeStrings: false });
+    super({ highWaterMark });
     this.eager = eager;
   }
 
-  override _write(chunk: string, _: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.chunks.push(chunk);
+  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.chunks.push(chunk.toString("utf8"));
     if (this.eager) done();
     else this.#takes.push(done);
   }
@@ -38,7 +38,7 @@ class Reader extends Writable {
 }
 
 function outputTo(reader: Reader): OrderedOutput {
-  return new OrderedOutput(reader, (text, done) => reader.write(text, done));
+  return new OrderedOutput(reader, (bytes, done) => reader.write(bytes, done));
 }
 
 const rest = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -72,6 +72,21 @@ describe("OrderedOutput", () => {
     expect(output.unsent).toBe(10);
     await output.drained(0);
     expect(output.sent).toBe(10);
+  });
+
+  test("halves of a character that come one after the other are counted as what they become", async () => {
+    const reader = new Reader({ eager: true });
+    const output = outputTo(reader);
+    for (const half of "😀".split("")) output.push(half);
+    await output.drained(0);
+    expect([reader.text, output.unsent, output.sent]).toEqual(["😀", 0, 4]);
+  });
+
+  test("all who wait for the same wait for one thing", () => {
+    const output = outputTo(new Reader());
+    output.push(kilobytes(256));
+    expect(output.push(kilobytes(1))).toBe(output.push(kilobytes(1)));
+    expect(output.drained(0)).toBe(output.drained(0));
   });
 
   test("a writer is asked to wait above a limit, until the reader has caught up half-way", async () => {

@@ -80,6 +80,37 @@ describe("a reader that does not read", () => {
     expect(output.join("") === Array.from({ length: lines }, (_, index) => `${index + 1}\n`).join("")).toBe(true);
   });
 
+  test("gets all that an extension says without waiting, and keeps it in bounded memory", {
+    timeout: 60_000,
+  }, async () => {
+    const [count, end] = [50_000, " with some text behind it"];
+    const { cli } = await startCliRpc({
+      args: ["--no-session", "-e", "flood.ts"],
+      files: {
+        "project/flood.ts": `
+          export default (pi) => {
+            pi.registerCommand("flood", { handler: (_, ctx) => {
+              for (let at = 0; at < ${count}; at += 1) ctx.ui.notify("number " + at + ${JSON.stringify(end)});
+            } });
+          };`,
+      },
+      paused: true,
+    });
+    await until(() => residentBytes(cli.pid) > 30 * megabyte, "the program runs");
+    await steady(() => residentBytes(cli.pid), "it is idle");
+    const idle = residentBytes(cli.pid);
+    cli.send({ type: "prompt", message: "/flood" });
+    await until(() => residentBytes(cli.pid) > idle + 8 * megabyte, "much is said");
+    await steady(() => residentBytes(cli.pid), "all is said");
+    // 8 MB of records, and what V8 has for short-lived values.
+    expect(residentBytes(cli.pid) - idle).toBeLessThan(40 * megabyte);
+    cli.resume();
+    await cli.records.next({ type: "extension_ui_request", message: `number ${count - 1}${end}` });
+    const said = cli.records.matching({ type: "extension_ui_request" }).map(({ message }) => message);
+    expect(said.findIndex((message, at) => message !== `number ${at}${end}`)).toBe(-1);
+    expect(said).toHaveLength(count);
+  });
+
   test("does not keep abort_bash from acting", { timeout: 60_000 }, async () => {
     const { cli } = await startCliRpc({ args: ["--no-session"], paused: true });
     cli.send({ id: "b", type: "bash", command: "echo begun > begun; yes" });

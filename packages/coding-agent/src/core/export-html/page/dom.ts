@@ -18,10 +18,13 @@ export function el<Tag extends keyof HTMLElementTagNameMap>(
 
 const bodies = new WeakMap<HTMLDetailsElement, () => Node>();
 
-/** A fold whose body is made when it is first opened. */
+/** A fold whose body is made when it is first opened: before it opens, when somebody does that by hand. */
 export function fold(name: string, summary: readonly Child[], body: () => Node): HTMLDetailsElement {
-  const details = el("details", { class: `fold ${name}` }, el("summary", {}, ...summary));
+  const head = el("summary", {}, ...summary);
+  const details = el("details", { class: `fold ${name}` }, head);
   bodies.set(details, body);
+  head.addEventListener("click", () => fill(details));
+  // Anything else that opens it, such as a search of the browser's own, is told of later.
   details.addEventListener("toggle", () => details.open && fill(details));
   return details;
 }
