@@ -111,10 +111,16 @@ interface Waiters {
   resolve: () => void;
 }
 
+/** What is handed to the stream in one write. */
+interface Piece {
+  data: string | Buffer;
+  bytes: number;
+}
+
 /** One queue in front of a stream. Text is handed over once a tick, in order, and only while the stream takes it. */
 export class OrderedOutput {
   readonly #stream: NodeJS.WritableStream & { writableLength: number };
-  readonly #write: (bytes: Buffer, done: (error?: Error | null) => void) => boolean;
+  readonly #write: (data: string | Buffer, done: (error?: Error | null) => void) => boolean;
   /** By the number of bytes. */
   readonly #waiting = new Map<number, Waiters>();
   readonly #closedListeners: (() => void)[] = [];
@@ -129,12 +135,12 @@ export class OrderedOutput {
   #closed = false;
   #failed = false;
   #relaxed = false;
-  /** As bytes: small texts that were added to one another take several times their size until somebody reads them. */
-  #pieces: Buffer[] = [];
+  /** Bytes when they have to wait: small texts that were added to one another take several times their size. */
+  #pieces: Piece[] = [];
 
   constructor(
     stream: NodeJS.WritableStream & { writableLength: number },
-    write: (bytes: Buffer, done: (error?: Error | null) => void) => boolean,
+    write: (data: string | Buffer, done: (error?: Error | null) => void) => boolean,
   ) {
     this.#stream = stream;
     this.#write = write;
@@ -198,22 +204,22 @@ export class OrderedOutput {
 
   #cut(): void {
     if (!this.#gathered) return;
-    const piece = Buffer.from(this.#gathered);
+    const data = this.#blocked ? Buffer.from(this.#gathered) : this.#gathered;
+    const bytes = Buffer.byteLength(data);
     this.#gathered = "";
     // Two halves of a character that came one after the other are fewer bytes together.
-    this.#gatheredBytes += piece.length - this.#textBytes;
+    this.#gatheredBytes += bytes - this.#textBytes;
     this.#textBytes = 0;
-    this.#pieces.push(piece);
+    this.#pieces.push({ data, bytes });
   }
 
   #flush(): void {
     this.#cut();
     while (this.#pieces.length > 0 && !this.#blocked && !this.#closed) {
-      const piece = this.#pieces.shift() as Buffer;
-      const bytes = piece.length;
+      const { data, bytes } = this.#pieces.shift() as Piece;
       this.#gatheredBytes -= bytes;
       this.#inFlight += bytes;
-      const taken = this.#write(piece, (error) => this.#confirm(bytes, error));
+      const taken = this.#write(data, (error) => this.#confirm(bytes, error));
       if (taken) continue;
       this.#blocked = true;
       this.#stream.once("drain", () => {

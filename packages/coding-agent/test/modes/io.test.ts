@@ -38,7 +38,7 @@ class Reader extends Writable {
 }
 
 function outputTo(reader: Reader): OrderedOutput {
-  return new OrderedOutput(reader, (bytes, done) => reader.write(bytes, done));
+  return new OrderedOutput(reader, (data, done) => reader.write(data, done));
 }
 
 const rest = () => new Promise<void>((resolve) => setImmediate(resolve));
