@@ -3,7 +3,6 @@
 import type { AgentLoopOptions } from "@earendil-works/pi-agent-core";
 import { type Model, stream } from "@earendil-works/pi-ai";
 import type { ExtensionRunner } from "../extensions/runner.js";
-import { textOf } from "../lib/error-text.js";
 import type { BashResult, QueueMode, RpcSessionState, SessionStats } from "../modes/rpc/rpc-types.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import { type BashRequest, UserShell } from "./bash.js";
@@ -13,9 +12,10 @@ import { CommandError, mustBeWritten, requireName } from "./errors.js";
 import { EventLine, type EventListener } from "./event-line.js";
 import type { AgentSessionEvent, CompactionResult } from "./events.js";
 import { InputStage, type TypedInput } from "./input.js";
-import type { AgentMessage, BashExecutionMessage, CustomMessage } from "./messages.js";
+import type { AgentMessage, CustomMessage } from "./messages.js";
 import { ModelSelection } from "./models.js";
 import { Queues } from "./queue.js";
+import { Recorder } from "./recorder.js";
 import { RunRecovery } from "./recovery.js";
 import { Requests } from "./requests.js";
 import { type RunOutcome, Runs } from "./run.js";
@@ -35,6 +35,7 @@ export class AgentSession {
   readonly #options: AgentSessionOptions;
   readonly #line: EventLine;
   readonly #conversation: Conversation;
+  readonly #recorder: Recorder;
   readonly #queues: Queues;
   readonly #texts: Texts;
   readonly #requests: Requests;
@@ -43,31 +44,32 @@ export class AgentSession {
   readonly #recovery: RunRecovery;
   readonly #branches: Branches;
   readonly #shell: UserShell;
-  /** Messages written to the store when they were accepted, so that `message_end` does not write them again. */
-  readonly #stored = new WeakSet<AgentMessage>();
-  /** Commands that ended during the run under way; they join the conversation after it. */
-  #finishedCommands: BashExecutionMessage[] = [];
-  /** The selection the session file knows of. */
-  #recorded: { model: string | null; level: string | null };
 
   constructor(options: AgentSessionOptions) {
     this.#options = options;
     this.store = options.store;
     const { extensions } = options;
     this.#line = new EventLine({
-      store: (event) => this.#record(event),
+      store: (event) => this.#store(event),
       fault: options.fault,
       ...(extensions && { extensions: (event: AgentSessionEvent) => this.#extensions?.bridge.hear(event) }),
     });
     const { emit } = this.#line;
     this.#conversation = new Conversation(options.store);
+    this.#recorder = new Recorder({
+      store: options.store,
+      append: (message) => this.#conversation.append(message),
+      reload: () => this.#conversation.reload(),
+      selection: () => this.models,
+      isRunning: () => this.isStreaming,
+    });
     this.#queues = new Queues(emit, options.queueModes);
     this.#extensions =
       extensions &&
       joinExtensions(extensions, {
         store: this.store,
         conversation: this.#conversation,
-        stored: this.#stored,
+        stored: this.#recorder.stored,
         model: () => this.model,
         limits: options.recovery.compaction.limits,
         systemPrompt: () => options.systemPrompt,
@@ -86,24 +88,19 @@ export class AgentSession {
       available: () => options.models.getAvailable(),
       discover: async (provider) => options.models.discover?.(provider),
       hasCredentials: (model) => options.models.hasCredentials(model),
-      recordModel: () => this.#recordSelection(),
-      recordLevel: () => this.#recordSelection(),
+      recordModel: () => this.#recorder.selection(),
+      recordLevel: () => this.#recorder.selection(),
       ...(bridge && { selected: bridge.selected, levelSelected: bridge.levelSelected }),
     });
-    const { model: recordedModel, thinkingLevel: recordedLevel } = this.store.buildSessionContext();
-    this.#recorded = {
-      model: recordedModel && `${recordedModel.provider}/${recordedModel.modelId}`,
-      level: recordedLevel,
-    };
     // A new session begins with what it starts with; a resumed one notes a difference when it is written to again.
-    if (this.store.getEntries().length === 0) this.#recordSelection();
+    if (this.store.getEntries().length === 0) this.#recorder.selection();
     this.#shell = new UserShell({
-      acquire: () => this.#acquire(),
+      acquire: () => this.#recorder.acquire(),
       emit,
       cwd: options.cwd ?? this.store.getCwd(),
       ...options.shell,
       environment: () => options.environment(),
-      record: (message) => this.#recordCommand(message),
+      record: (message) => this.#recorder.command(message),
       ...(changes && { intercept: (command, isExcluded) => changes.userBash(command, isExcluded) }),
     });
     this.#requests = new Requests({
@@ -160,7 +157,7 @@ export class AgentSession {
       isCompacting: () => this.#recovery.compactor.isRunning,
       isNavigating: () => this.#branches.isRunning,
       requireModel: () => this.models.require(),
-      acquire: () => this.#acquire(),
+      acquire: () => this.#recorder.acquire(),
       begin: (messages, model) => this.#begin(messages, model),
       beginQueued: () => this.#beginQueued(),
       record: (message) => this.#announce(message),
@@ -386,7 +383,7 @@ export class AgentSession {
   /** Throws CommandError `invalid_params` for an empty name, `session_locked`, and `io_error` when it is in memory only. */
   async setName(name: string): Promise<void> {
     const line = requireName(name);
-    await this.#acquire();
+    await this.#recorder.acquire();
     this.store.appendSessionInfo(line, { flush: true });
     await this.#line.emit({ type: "session_info_changed", name: line });
     mustBeWritten(this.store);
@@ -394,7 +391,7 @@ export class AgentSession {
 
   /** Takes the session file for writing before a change to it. Throws CommandError `session_locked`. */
   async acquireForChange(): Promise<void> {
-    if (this.store.isWritten) await this.#acquire();
+    if (this.store.isWritten) await this.#recorder.acquire();
   }
 
   /**
@@ -439,10 +436,9 @@ export class AgentSession {
 
   #begin(messages: readonly AgentMessage[], model: Model): void {
     const [first, ...others] = messages as [AgentMessage, ...AgentMessage[]];
-    this.#recordSelection();
-    // Accepted: it is in the session from now on. What follows it is written when it is announced.
-    this.#conversation.append(first);
-    this.#stored.add(first);
+    this.#recorder.selection();
+    // What follows it is written when it is announced.
+    this.#recorder.accept(first);
     this.#requests.pin(model);
     this.#runs.start([first, ...others]);
   }
@@ -451,7 +447,7 @@ export class AgentSession {
   #beginQueued(): void {
     const queue = this.#queues.next();
     if (!queue || this.isStreaming) return;
-    this.#recordSelection();
+    this.#recorder.selection();
     this.#runs.start(queue);
   }
 
@@ -460,41 +456,14 @@ export class AgentSession {
     await this.#line.emit({ type: "message_end", message });
   }
 
-  async #acquire(): Promise<void> {
-    const leaf = this.store.getLeafId();
-    try {
-      await this.store.acquire();
-    } catch (error) {
-      throw new CommandError("session_locked", textOf(error));
-    }
-    // Another process went on from where we are before the file became ours: its messages are on our branch.
-    if (this.store.getLeafId() !== leaf) this.#conversation.reload();
-  }
-
-  #recordSelection(): void {
-    const { model, level } = this.models;
-    const name = model && `${model.provider}/${model.id}`;
-    if (model && name !== this.#recorded.model) this.store.appendModelChange(model.provider, model.id);
-    if (level !== this.#recorded.level) this.store.appendThinkingLevelChange(level);
-    this.#recorded = { model: name, level };
-  }
-
-  /** The store's step of the line: what is announced has been written. */
-  #record(event: AgentSessionEvent): void {
-    if (event.type !== "message_end") return;
-    if (event.message.role === "user") this.#recovery.compactor.beginUserTurn();
-    if (this.#stored.has(event.message)) return;
-    this.#conversation.append(event.message);
-  }
-
-  #recordCommand(message: BashExecutionMessage): void {
-    if (this.isStreaming) this.#finishedCommands.push(message);
-    else this.#conversation.append(message);
+  #store(event: AgentSessionEvent): void {
+    if (event.type === "message_end" && event.message.role === "user") this.#recovery.compactor.beginUserTurn();
+    this.#recorder.announced(event);
   }
 
   /** What came during the run and belongs behind it. */
   #recordKept(): void {
-    for (const message of this.#finishedCommands.splice(0)) this.#conversation.append(message);
+    this.#recorder.runEnded();
     void this.#texts.recordKept();
   }
 }
