@@ -1,38 +1,25 @@
 // The face of the session store: one session, in a file or in memory. Every append is done when the call returns.
 
-import { dirname, join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Usage } from "@earendil-works/pi-ai";
-import { excerpt } from "@earendil-works/pi-ai";
 import type { AgentMessage, CustomMessage } from "../core/messages.js";
-import { entryId, sessionId } from "../lib/ids.js";
+import { entryId } from "../lib/ids.js";
 import { contextEntries } from "./context-entries.js";
-import { type ContextEditEntry, currentSessionVersion, type SessionEntry, type SessionHeader } from "./entries.js";
+import type { ContextEditEntry, SessionEntry, SessionHeader } from "./entries.js";
 import { wholeEntry } from "./entry-bodies.js";
+import { type NewSessionOptions, newHeader, newSessionPath } from "./new-session.js";
 import { ContextBuilder, type SessionContext } from "./session-context.js";
 import { SessionLockedError } from "./session-error.js";
 import { SessionFile } from "./session-file.js";
 import { findLatestSession, findSessionById, listAllSessions, listSessions, type SessionInfo } from "./session-list.js";
 import { sessionName } from "./session-name.js";
-import {
-  defaultSessionDirectory,
-  sessionFileName,
-  sessionIdFault,
-  sessionPathFault,
-  sessionsRoot,
-} from "./session-paths.js";
+import { defaultSessionDirectory, sessionsRoot } from "./session-paths.js";
 import { type SessionDiagnostic, SessionReader } from "./session-reader.js";
 import { SessionTree, type SessionTreeNode } from "./session-tree.js";
 import type { UsageSum } from "./usage-totals.js";
 
 /** How long a mutating command waits for another writer. */
 const lockWaitMs = 2_000;
-
-/** How a new session is made. `file` names its file instead of the usual directory and name. */
-export interface NewSessionOptions {
-  id?: string;
-  parentSession?: string;
-  file?: string;
-}
 
 /** Where a fork goes; by default to the working directory and the session directory of its source. */
 export interface ForkOptions {
@@ -70,12 +57,7 @@ export class SessionManager {
   /** A new session of `cwd`. Nothing is written before the first message. Throws when the id or the file name is none. */
   static create(cwd: string, sessionDir?: string, options: NewSessionOptions = {}): SessionManager {
     const header = newHeader(resolve(cwd), options);
-    const directory = resolve(
-      options.file ? dirname(options.file) : (sessionDir ?? defaultSessionDirectory(header.cwd)),
-    );
-    const path = options.file ? resolve(options.file) : join(directory, sessionFileName(header.timestamp, header.id));
-    const fault = sessionPathFault(path);
-    if (fault) throw new Error(`Cannot create session "${excerpt(path)}": ${fault}`);
+    const { directory, path } = newSessionPath(header, sessionDir, options.file);
     return new SessionManager({ header, directory, reader: new SessionReader(path), exists: false });
   }
 
@@ -484,16 +466,3 @@ type EntryFields = SessionEntry extends infer Entry
     ? Omit<Entry, "id" | "parentId" | "timestamp">
     : never
   : never;
-
-function newHeader(cwd: string, { id, parentSession }: NewSessionOptions): SessionHeader {
-  const fault = id === undefined ? undefined : sessionIdFault(id);
-  if (fault) throw new Error(`Cannot create session "${excerpt(id as string)}": ${fault}`);
-  return {
-    type: "session",
-    version: currentSessionVersion,
-    id: id ?? sessionId(),
-    timestamp: new Date().toISOString(),
-    cwd,
-    ...(parentSession === undefined ? {} : { parentSession }),
-  };
-}
