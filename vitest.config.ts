@@ -11,5 +11,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // As long as a record is waited for: on a busy machine even a shell takes a second to start.
+    expect: { poll: { timeout: 20_000 } },
   },
 });

@@ -1,4 +1,4 @@
-// Builds the product: one bundled entry with lazy chunks for the command, one for the SDK, the data beside them,
+// Builds the product: for the command an entry, a file that every start reads and lazy chunks, one bundle for the SDK, the data beside them,
 // and the notices of everything that was bundled.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ const shared = {
   outdir: dist,
   bundle: true,
   splitting: true,
-  // Names of classes and functions are seen in error texts and by extensions.
+  // Names of classes are seen by extensions, those of functions by people in stack traces.
   keepNames: true,
   minifyWhitespace: true,
   minifySyntax: true,
@@ -102,8 +102,16 @@ async function buildCommand() {
   });
   const { outdir, minifyWhitespace, format, platform, target, legalComments, logLevel } = shared;
   const options = { outdir, minifyWhitespace, format, platform, target, legalComments, logLevel, banner };
-  const started = ["main.ts", "modes/rpc/rpc-mode.ts"].map((file) => `packages/coding-agent/src/${file}`);
-  return { metafile: await writeWithStart(split, { ...options, name: "cli-start", entryPoints: started }) };
+  const source = "packages/coding-agent/src";
+  const started = ["main.ts", "modes/rpc/rpc-mode.ts"].map((file) => `${source}/${file}`);
+  return {
+    metafile: await writeWithStart(split, {
+      ...options,
+      name: "cli-start",
+      main: `${source}/cli.ts`,
+      entryPoints: started,
+    }),
+  };
 }
 
 function librariesApart() {

@@ -125,9 +125,11 @@ export class OrderedOutput {
   readonly #waiting = new Map<number, Waiters>();
   readonly #closedListeners: (() => void)[] = [];
   #gathered = "";
-  /** Bytes in `#gathered`, in that and `#pieces`, and those the stream has not confirmed. */
-  #textBytes = 0;
+  /** Bytes in `#gathered`. */
   #gatheredBytes = 0;
+  /** Bytes in `#gathered` and `#pieces`. */
+  #queuedBytes = 0;
+  /** Bytes the stream has and has not confirmed. */
   #inFlight = 0;
   #sent = 0;
   #scheduled = false;
@@ -149,7 +151,7 @@ export class OrderedOutput {
   }
 
   get unsent(): number {
-    return this.#gatheredBytes + this.#inFlight;
+    return this.#queuedBytes + this.#inFlight;
   }
 
   get failed(): boolean {
@@ -164,8 +166,8 @@ export class OrderedOutput {
     if (this.#closed) return undefined;
     const bytes = Buffer.byteLength(text);
     this.#gathered += text;
-    this.#textBytes += bytes;
     this.#gatheredBytes += bytes;
+    this.#queuedBytes += bytes;
     if (this.#gathered.length >= gatherBytes) {
       this.#cut();
       if (!this.#blocked) this.#flush();
@@ -204,12 +206,13 @@ export class OrderedOutput {
 
   #cut(): void {
     if (!this.#gathered) return;
-    const data = this.#blocked ? Buffer.from(this.#gathered) : this.#gathered;
+    const waits = this.#blocked || this.#pieces.length > 0;
+    const data = waits ? Buffer.from(this.#gathered) : this.#gathered;
     const bytes = Buffer.byteLength(data);
     this.#gathered = "";
     // Two halves of a character that came one after the other are fewer bytes together.
-    this.#gatheredBytes += bytes - this.#textBytes;
-    this.#textBytes = 0;
+    this.#queuedBytes += bytes - this.#gatheredBytes;
+    this.#gatheredBytes = 0;
     this.#pieces.push({ data, bytes });
   }
 
@@ -217,7 +220,7 @@ export class OrderedOutput {
     this.#cut();
     while (this.#pieces.length > 0 && !this.#blocked && !this.#closed) {
       const { data, bytes } = this.#pieces.shift() as Piece;
-      this.#gatheredBytes -= bytes;
+      this.#queuedBytes -= bytes;
       this.#inFlight += bytes;
       const taken = this.#write(data, (error) => this.#confirm(bytes, error));
       if (taken) continue;
@@ -252,8 +255,8 @@ export class OrderedOutput {
     this.#failed = this.unsent > 0;
     this.#pieces = [];
     this.#gathered = "";
-    this.#textBytes = 0;
     this.#gatheredBytes = 0;
+    this.#queuedBytes = 0;
     this.#inFlight = 0;
     this.#wake();
     for (const listener of this.#closedListeners.splice(0)) listener();

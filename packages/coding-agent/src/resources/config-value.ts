@@ -28,10 +28,15 @@ export function missingVariables(value: string, env: Environment): string[] {
 
 /**
  * The text a value stands for. `$NAME` and `${NAME}` are variables, `$$` a dollar sign, a leading `!` runs the rest in the
- * shell and takes its output without the line end, a leading `$!` is an exclamation mark. Rejects with `ConfigValueError`.
+ * shell and takes its output without the line end, a leading `$!` is an exclamation mark. A command is given up after
+ * `limitMs` and when it gives more than 64 KB. Rejects with `ConfigValueError`.
  */
-export async function resolveConfigValue(value: string, env: Environment): Promise<string> {
-  if (value.startsWith("!")) return runCommand(value.slice(1), env);
+export async function resolveConfigValue(
+  value: string,
+  env: Environment,
+  limitMs: number = commandTimeoutMs,
+): Promise<string> {
+  if (value.startsWith("!")) return runCommand(value.slice(1), env, limitMs);
   const [missing] = missingVariables(value, env);
   if (missing) throw new ConfigValueError(`the variable ${missing} is not set`);
   return value.replace(pattern, (_, braced?: string, plain?: string, sign?: string) => {
@@ -55,13 +60,13 @@ export function literalValue(text: string): string {
 
 const pattern = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*)|([$!]))/g;
 
-async function runCommand(command: string, env: Environment): Promise<string> {
+async function runCommand(command: string, env: Environment, limitMs: number): Promise<string> {
   // Loaded when a command has to be run: child processes are not needed to start.
   const { killGroup, resolveShell, spawnGroup } = await import("../lib/shell.js");
   const child = attempt(() =>
     spawnGroup(resolveShell(), ["-c", command], { env, stdio: ["ignore", "pipe", "ignore"] }),
   );
-  const { output, code, cut } = await outcomeOf(child, () => child.pid !== undefined && killGroup(child.pid));
+  const { output, code, cut } = await outcomeOf(child, limitMs, () => child.pid !== undefined && killGroup(child.pid));
   if (cut) throw new ConfigValueError(cut);
   if (code !== 0)
     throw new ConfigValueError(code === null ? "its command was ended" : `its command failed with exit code ${code}`);
@@ -90,7 +95,7 @@ interface Outcome {
   cut?: string;
 }
 
-function outcomeOf(child: ChildProcess, kill: () => void): Promise<Outcome> {
+function outcomeOf(child: ChildProcess, limitMs: number, kill: () => void): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -98,8 +103,10 @@ function outcomeOf(child: ChildProcess, kill: () => void): Promise<Outcome> {
     const end = (reason: string) => {
       cut ??= reason;
       kill();
+      // Somebody who left the group may hold it open for ever.
+      child.stdout?.destroy();
     };
-    const timer = setTimeout(() => end(`its command took longer than ${commandTimeoutMs / 1000} s`), commandTimeoutMs);
+    const timer = setTimeout(() => end(`its command took longer than ${limitMs / 1000} s`), limitMs);
     child.stdout?.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxOutputBytes) end(`its command gave more than ${maxOutputBytes} bytes`);

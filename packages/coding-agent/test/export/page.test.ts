@@ -156,6 +156,13 @@ describe.skipIf(!chromiumPath)("the exported page", () => {
       expect(await page.locator(".outline").isVisible()).toBe(true);
     }));
 
+  test("goes to the first that is found when Enter comes before the search has ended", () =>
+    withPage({}, async (page) => {
+      await page.getByLabel("Search the session").fill("NEEDLE_in");
+      await page.keyboard.press("Enter");
+      await page.locator("#entry-e00004[open]").waitFor();
+    }));
+
   test("says when there is nothing to find", () =>
     withPage({}, async (page) => {
       await page.getByLabel("Search the session").fill("(nowhere");

@@ -7,7 +7,7 @@ export interface JsonRecord {
   [name: string]: Json;
 }
 
-/** A test that waits longer than this for a record has failed. */
+/** A test that waits for a record has failed when nothing at all comes for this long. */
 const deadlineMs = 20_000;
 
 /** Names given by `<name:x>` in a pattern, for `<is:x>` in a later one. */
@@ -142,8 +142,9 @@ export class RecordList {
     from: () => number,
     moveTo: (at: number) => void,
   ): Promise<JsonRecord | undefined> {
-    const deadline = performance.now() + deadlineMs;
+    let deadline = performance.now() + deadlineMs;
     for (;;) {
+      if (from() < this.all.length) deadline = performance.now() + deadlineMs;
       for (let at = from(); at < this.all.length; at += 1) {
         const record = this.all[at] as JsonRecord;
         moveTo(at + 1);
@@ -158,7 +159,7 @@ export class RecordList {
   #failure(pattern: unknown, captures: Captures, from: number): Error {
     const seen = this.all.slice(from).map((record) => `  ${JSON.stringify(record).slice(0, 400)}`);
     const shown = seen.length > 40 ? [...seen.slice(0, 20), `  … ${seen.length - 40} more`, ...seen.slice(-20)] : seen;
-    const why = this.#ended === undefined ? `none within ${deadlineMs} ms` : `output ended: ${this.#ended}`;
+    const why = this.#ended === undefined ? `none came for ${deadlineMs} ms` : `output ended: ${this.#ended}`;
     const names = captures.size > 0 ? ` with ${inspect(Object.fromEntries(captures))}` : "";
     const head = `No record fits ${inspect(pattern, { depth: 6 })}${names} (${why}); seen:`;
     return new Error([head, ...shown, this.#context()].join("\n"));

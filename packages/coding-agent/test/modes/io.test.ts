@@ -82,6 +82,19 @@ describe("OrderedOutput", () => {
     expect([reader.text, output.unsent, output.sent]).toEqual(["😀", 0, 4]);
   });
 
+  test("what has to wait is kept as bytes, what need not is handed over as it is", async () => {
+    const given: (string | Buffer)[] = [];
+    const reader = new Reader();
+    const output = new OrderedOutput(reader, (data, done) => {
+      given.push(data);
+      return reader.write(data, done);
+    });
+    for (let at = 0; at < 3; at += 1) output.push(kilobytes(64));
+    output.push("last");
+    await reader.take();
+    expect(given.map((data) => typeof data)).toEqual(["string", "object", "object", "object"]);
+  });
+
   test("all who wait for the same wait for one thing", () => {
     const output = outputTo(new Reader());
     output.push(kilobytes(256));

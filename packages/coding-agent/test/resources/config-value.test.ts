@@ -11,6 +11,11 @@ const braced = ["$", "{NAME}"].join("");
 const env = { NAME: "value", EMPTY: "", PATH: process.env.PATH };
 
 describe("resolveConfigValue", () => {
+  test.each(["!sleep 30", "!setsid sleep 3 & echo key"])("%j is given up when it takes too long", async (value) => {
+    const late = new ConfigValueError("its command took longer than 0.3 s");
+    await expect(resolveConfigValue(value, env, 300)).rejects.toEqual(late);
+  });
+
   test.each([
     ["literal", "literal"],
     ["$NAME", "value"],

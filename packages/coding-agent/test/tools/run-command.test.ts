@@ -111,7 +111,7 @@ describe("runCommand", () => {
         return pieces.length > 1 ? undefined : new Promise<void>((resolve) => (read = resolve));
       },
     });
-    await expect.poll(() => pieces.length, { interval: 5 }).toBe(1);
+    await expect.poll(() => pieces.length, { interval: 5, timeout: 20_000 }).toBe(1);
     // More than a pipe holds is still to come, so the command cannot have ended.
     expect((await run("seq 1 3")).output).toBe("1\n2\n3\n");
     expect(pieces).toHaveLength(1);
@@ -178,7 +178,7 @@ describe("runCommand", () => {
   });
 
   test("stops at the timeout", async () => {
-    const result = await run("echo begun; sleep 300", { timeoutSeconds: 0.1 });
+    const result = await run("echo begun; sleep 300", { timeoutSeconds: 1.5 });
     expect(result).toMatchObject({ output: "begun\n", exitCode: undefined, cancelled: false, timedOut: true });
   });
 

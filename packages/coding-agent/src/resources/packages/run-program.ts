@@ -37,6 +37,9 @@ export async function runProgram(command: string, args: readonly string[], optio
     const timer = setTimeout(() => {
       isLate = true;
       if (child.pid !== undefined) killGroup(child.pid);
+      // Somebody who left the group may hold them open for ever.
+      child.stdout?.destroy();
+      child.stderr?.destroy();
     }, timeoutMs);
     const fail = (reason: string) => {
       clearTimeout(timer);

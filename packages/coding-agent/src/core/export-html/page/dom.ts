@@ -23,7 +23,7 @@ export function fold(name: string, summary: readonly Child[], body: () => Node):
   const head = el("summary", {}, ...summary);
   const details = el("details", { class: `fold ${name}` }, head);
   bodies.set(details, body);
-  head.addEventListener("click", () => fill(details));
+  head.addEventListener("click", () => details.open || fill(details));
   // Anything else that opens it, such as a search of the browser's own, is told of later.
   details.addEventListener("toggle", () => details.open && fill(details));
   return details;

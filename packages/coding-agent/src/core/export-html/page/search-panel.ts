@@ -55,6 +55,9 @@ export class SearchPanel {
     this.results = el("div", { class: "search-results", hidden: true }, this.#status, this.#list.element);
     this.#input.addEventListener("input", () => {
       clearTimeout(this.#timer);
+      // What is shown is not what was asked for any more.
+      this.#running?.abort();
+      this.#status.textContent = "";
       this.#timer = setTimeout(() => this.#search(), pauseMs);
     });
     this.#input.addEventListener("keydown", (event) => this.#press(event));
@@ -81,13 +84,14 @@ export class SearchPanel {
     } else if (event.key === "Enter") {
       clearTimeout(this.#timer);
       const isFirst = this.#pattern?.source !== (this.isActive ? searchPattern(this.#input.value).source : undefined);
-      if (isFirst) this.#search();
+      if (isFirst || this.#hits.length === 0) this.#search({ opensFirst: true });
       else this.#choose(this.#list.active);
     } else return;
     event.preventDefault();
   }
 
-  #search(): void {
+  /** With `opensFirst` the first entry that is found is gone to at once. */
+  #search({ opensFirst = false } = {}): void {
     this.#running?.abort();
     this.#hits = [];
     this.#list.update(0);
@@ -103,6 +107,7 @@ export class SearchPanel {
       this.#hits.push(...hits);
       const count = this.#hits.length;
       if (hits.length > 0) this.#list.update(count);
+      if (opensFirst && count > 0 && count === hits.length) this.#choose(0);
       this.#status.textContent = isDone
         ? count > 0
           ? plural(count, "entry").replace(/ys$/, "ies")
