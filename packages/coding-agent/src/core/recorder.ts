@@ -1,7 +1,7 @@
 // When what happens in a session is written to it: when it is accepted, when it is announced, or behind the run.
 
 import type { Model } from "@earendil-works/pi-ai";
-import { textOf } from "../lib/error-text.js";
+import { SessionLockedError } from "../sessions/session-error.js";
 import type { SessionManager } from "../sessions/session-manager.js";
 import { CommandError } from "./errors.js";
 import type { AgentSessionEvent } from "./events.js";
@@ -40,7 +40,8 @@ export class Recorder {
     try {
       await store.acquire();
     } catch (error) {
-      throw new CommandError("session_locked", textOf(error));
+      if (error instanceof SessionLockedError) throw new CommandError("session_locked", error.message);
+      // A full disk, or a folder that nobody may write: the next append tells of it, and goes on in memory.
     }
     // Another process went on from where we are before the file became ours: its messages are on our branch.
     if (store.getLeafId() !== leaf) reload();

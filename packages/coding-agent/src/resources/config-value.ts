@@ -7,6 +7,8 @@ export type Environment = Record<string, string | undefined>;
 
 /** A key command that takes longer than this is given up. */
 const commandTimeoutMs = 10_000;
+/** How long a child that the shell has left behind may hold the output; as long as with the `bash` tool. */
+const leftBehindMs = 500;
 const maxOutputBytes = 64 * 1024;
 
 /** A value that does not resolve. The text never holds output of a command, which may be a secret. */
@@ -106,7 +108,7 @@ function outcomeOf(child: ChildProcess, limitMs: number, kill: () => void): Prom
       // Somebody who left the group may hold it open for ever.
       child.stdout?.destroy();
     };
-    const timer = setTimeout(() => end(`its command took longer than ${limitMs / 1000} s`), limitMs);
+    let timer = setTimeout(() => end(`its command took longer than ${limitMs / 1000} s`), limitMs);
     child.stdout?.on("data", (chunk: Buffer) => {
       size += chunk.length;
       if (size > maxOutputBytes) end(`its command gave more than ${maxOutputBytes} bytes`);
@@ -115,6 +117,11 @@ function outcomeOf(child: ChildProcess, limitMs: number, kill: () => void): Prom
     child.once("error", (error) => {
       clearTimeout(timer);
       reject(cannotStart(error));
+    });
+    child.once("exit", () => {
+      // All of it is there: what still comes is not the shell's.
+      clearTimeout(timer);
+      timer = setTimeout(() => child.stdout?.destroy(), leftBehindMs);
     });
     child.once("close", (code) => {
       clearTimeout(timer);

@@ -23,6 +23,25 @@ test("a failed write is known until one succeeds, which writes everything", () =
   expect(SessionManager.open(store.getSessionFile() as string).getEntries()).toHaveLength(3);
 });
 
+test("a session whose lock cannot be made goes on in memory, and says so", async () => {
+  const { place, model } = await workspaceWithModel();
+  for (const answer of ["One", "Two"]) model.answer(answer);
+  const args = ["--mode", "rpc", "--model", "scripted/thinker"];
+  const first = startCli({ place, args });
+  await first.ask({ type: "prompt", message: "hi" });
+  await first.records.next({ type: "agent_settled" });
+  first.closeStdin();
+  expect(await first.ended).toBe(0);
+  // No file can be written at all.
+  const full: [string, ...string[]] = ["sh", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$@"', "sh"];
+  const cli = startCli({ place, args: [...args, "--continue"], wrapper: full });
+  expect(await cli.ask({ type: "prompt", message: "again" })).toMatchObject({ success: true });
+  await cli.records.anywhere({ type: "session_write_error" });
+  await cli.records.anywhere({ type: "agent_settled", aborted: false });
+  expect(await cli.ask({ type: "get_last_assistant_text" })).toMatchObject({ data: { text: "Two" } });
+  expect(await cli.ask({ type: "set_session_name", name: "mine" })).toMatchObject({ success: false, code: "io_error" });
+});
+
 test("a name, a label and a clone that cannot be written are refused as io_error; leaving says what is missing", async () => {
   const { place, model } = await workspaceWithModel();
   model.answer("x".repeat(3000));

@@ -11,10 +11,18 @@ const braced = ["$", "{NAME}"].join("");
 const env = { NAME: "value", EMPTY: "", PATH: process.env.PATH };
 
 describe("resolveConfigValue", () => {
-  test.each(["!sleep 30", "!setsid sleep 3 & echo key"])("%j is given up when it takes too long", async (value) => {
+  test("a command that takes too long is given up", async () => {
     const late = new ConfigValueError("its command took longer than 0.3 s");
-    await expect(resolveConfigValue(value, env, 300)).rejects.toEqual(late);
+    await expect(resolveConfigValue("!sleep 30", env, 300)).rejects.toEqual(late);
+    await expect(resolveConfigValue("!setsid sleep 30 & sleep 30", env, 300)).rejects.toEqual(late);
   });
+
+  test.each(["!sleep 30 & echo key", "!setsid sleep 30 & echo key"])(
+    "%j is answered when the shell has ended",
+    async (value) => {
+      expect(await resolveConfigValue(value, env)).toBe("key");
+    },
+  );
 
   test.each([
     ["literal", "literal"],
