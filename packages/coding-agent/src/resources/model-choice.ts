@@ -41,6 +41,9 @@ type ModelSettings = Pick<
   "defaultProvider" | "defaultModel" | "defaultThinkingLevel" | "modelThinkingLevels" | "enabledModels"
 >;
 
+/** The commas inside of `{…}` belong to one pattern. */
+const commaOutsideBraces = /,(?![^{]*\})/;
+
 /**
  * In this order: `--model`; the resumed session's; the first of `--models` or `enabledModels` with credentials; the default
  * of the settings; the default of the first provider with credentials; none. The level: `--thinking`; that of the pattern;
@@ -53,7 +56,8 @@ export async function chooseModel(
   resumed?: ResumedModel,
 ): Promise<ModelChoice> {
   const thinking = levelNamed(args.thinking);
-  const patterns = typeof args.models === "string" ? args.models.split(",") : (args.models ?? settings.enabledModels);
+  const patterns =
+    typeof args.models === "string" ? args.models.split(commaOutsideBraces) : (args.models ?? settings.enabledModels);
   await discoverNamed(registry, { args, patterns, settings, resumed });
   const { scoped, warnings } =
     patterns.length > 0 ? await resolveScope(registry, patterns) : { scoped: [], warnings: [] };

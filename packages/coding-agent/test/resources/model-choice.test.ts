@@ -57,6 +57,7 @@ describe("the model at start", () => {
       { args: { models: "two,one" }, settings: { defaultProvider: "local", defaultModel: "one" } },
       "local/two",
     ],
+    ["--models with commas in a pattern", { args: { models: "{zebra,two},one" } }, "local/two"],
     ["--models before enabledModels", { args: { models: ["one"] }, settings: { enabledModels: ["two"] } }, "local/one"],
     ["enabledModels before the default", { settings: { enabledModels: ["two"], defaultModel: "one" } }, "local/two"],
     ["the default of the settings", { settings: { defaultProvider: "local", defaultModel: "two" } }, "local/two"],
