@@ -1,5 +1,5 @@
-// Builds the product: for the command an entry, a file that every start reads and lazy chunks, one bundle for the SDK, the data beside them,
-// and the notices of everything that was bundled.
+// Builds the product: for the command an entry, a file that every start reads and lazy chunks; a bundle for the SDK; the
+// data beside them, and the notices of everything that was bundled.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";

@@ -5,6 +5,9 @@ import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { processStatus } from "./process-status.js";
 
+/** Milliseconds in which output is still taken after a shell's end, when a background child holds the pipe. */
+export const graceMs = 500;
+
 /** Where a lingering group (its shell ended, a background child did not) is looked at, in milliseconds. */
 const lingerCheckMs = 2000;
 

@@ -7,8 +7,6 @@ export type Environment = Record<string, string | undefined>;
 
 /** A key command that takes longer than this is given up. */
 const commandTimeoutMs = 10_000;
-/** How long a child that the shell has left behind may hold the output; as long as with the `bash` tool. */
-const leftBehindMs = 500;
 const maxOutputBytes = 64 * 1024;
 
 /** A value that does not resolve. The text never holds output of a command, which may be a secret. */
@@ -64,11 +62,12 @@ const pattern = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*)|([$!
 
 async function runCommand(command: string, env: Environment, limitMs: number): Promise<string> {
   // Loaded when a command has to be run: child processes are not needed to start.
-  const { killGroup, resolveShell, spawnGroup } = await import("../lib/shell.js");
+  const { graceMs, killGroup, resolveShell, spawnGroup } = await import("../lib/shell.js");
   const child = attempt(() =>
     spawnGroup(resolveShell(), ["-c", command], { env, stdio: ["ignore", "pipe", "ignore"] }),
   );
-  const { output, code, cut } = await outcomeOf(child, limitMs, () => child.pid !== undefined && killGroup(child.pid));
+  const kill = () => child.pid !== undefined && killGroup(child.pid);
+  const { output, code, cut } = await outcomeOf(child, { limitMs, graceMs, kill });
   if (cut) throw new ConfigValueError(cut);
   if (code !== 0)
     throw new ConfigValueError(code === null ? "its command was ended" : `its command failed with exit code ${code}`);
@@ -97,7 +96,10 @@ interface Outcome {
   cut?: string;
 }
 
-function outcomeOf(child: ChildProcess, limitMs: number, kill: () => void): Promise<Outcome> {
+function outcomeOf(
+  child: ChildProcess,
+  { limitMs, graceMs, kill }: { limitMs: number; graceMs: number; kill: () => void },
+): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -121,7 +123,7 @@ function outcomeOf(child: ChildProcess, limitMs: number, kill: () => void): Prom
     child.once("exit", () => {
       // All of it is there: what still comes is not the shell's.
       clearTimeout(timer);
-      timer = setTimeout(() => child.stdout?.destroy(), leftBehindMs);
+      timer = setTimeout(() => child.stdout?.destroy(), graceMs);
     });
     child.once("close", (code) => {
       clearTimeout(timer);

@@ -3,16 +3,13 @@
 import type { ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import { OutputCleaner } from "../lib/clean-output.js";
-import { processGroups, resolveShell } from "../lib/shell.js";
+import { graceMs, processGroups, resolveShell } from "../lib/shell.js";
 import { OutputCapture } from "./output-capture.js";
 import { checkStart, startShell } from "./start-shell.js";
 import { formatSize, type TruncationResult } from "./truncate.js";
 
 /** Seconds a command may be given at most: one day. */
 export const maxTimeoutSeconds = 86_400;
-
-/** Milliseconds in which output is still taken after the shell's end, when a background child holds the pipe. */
-export const defaultGraceMs = 500;
 
 /** Milliseconds between the polite and the final signal to a command that is stopped. */
 const killDelayMs = 250;
@@ -126,7 +123,7 @@ class RunningCommand {
     this.#child = child;
     this.#capture = capture;
     this.#options = options;
-    this.#graceLeft = options.graceMs ?? defaultGraceMs;
+    this.#graceLeft = options.graceMs ?? graceMs;
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
     });
